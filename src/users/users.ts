@@ -567,7 +567,10 @@ export class Users {
             return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
         }
         const isUsable =
-          account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
+          account !== undefined &&
+          !account.value.disabled &&
+          account.value.email === found.value.email && // another mailbox can differ in letters alone
+          (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
         return this.begin(account, { ...beginning, also });
       });

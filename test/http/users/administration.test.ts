@@ -522,6 +522,10 @@ test("a change of the address that is withdrawn, or overtaken by another one, ch
   ).invitations;
   assert.equal((await ask("DELETE", `_invitations/${id}`)).status, 205);
   assert.equal(problemOf(await post("sign-in", withdrawn)), "401 SIGN_IN_FAILED");
+  const letters = await begin("ADA@example.org");
+  const [other] = bodyOf<{ invitations: { id: string }[] }>(await ask("GET", "_invitations")).invitations;
+  assert.equal((await ask("DELETE", `_invitations/${other?.id}`)).status, 205);
+  assert.equal(problemOf(await post("sign-in", letters)), "401 SIGN_IN_FAILED");
   const late = await begin("two@example.net");
   const { ticket } = bodyOf<{ ticket: string }>(
     await post("email", { email: bob }, bearer(signed.token)),

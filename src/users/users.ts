@@ -322,11 +322,12 @@ export class Users {
     const read = readAddress(email);
     const { settings, now, records } = this.#parts;
     if (token === undefined && !takesSignUp(settings, read.domain)) throw signUpRefused(settings);
-    requireMethod(settings, password);
     const invitation =
       token === undefined
         ? undefined
         : await requireInvitation(records, { token, address: read.key, now: now() });
+    // An account that gets another address keeps how its user signs in.
+    if (invitation?.replaces === undefined || password !== undefined) requireMethod(settings, password);
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     const { user } = invitation ?? {};

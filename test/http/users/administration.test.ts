@@ -505,6 +505,20 @@ test("an address that an administrator gives counts once it is proven, and ends 
   assert.ok(kinds.includes("email false"));
 });
 
+test("an address that an administrator gives needs no password, also if nobody signs in by a code", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t, { users: { methods: ["password"] } });
+  const { user } = await joinInvited(ada);
+  bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email: bob }));
+  const invitation = await mailedToken(people, bob);
+  const moved = await accept(people, bob, invitation, { password: undefined });
+  assert.deepEqual([moved.user.id, moved.user.email], [user.id, bob]);
+  bodyOf(await post("sign-in", { email: bob, password: goodPassword }));
+  const other = "carol@example.org";
+  bodyOf(await ask("POST", "_invitations", { email: other }), 201);
+  const asked = { email: other, invitation: await mailedToken(people, other) };
+  assert.equal(problemOf(await post("sign-up", asked)), "400 INVALID_PARAMETER");
+});
+
 test("a change of the address that is withdrawn, or overtaken by another one, changes nothing", async (t) => {
   const { people, ask, post, joinInvited } = await start(t);
   const signed = await joinInvited(ada);

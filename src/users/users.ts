@@ -40,6 +40,7 @@ import {
   type Account,
   accountsName,
   type Invitation,
+  invitationsName,
   type Session,
   type Ticket,
   type TicketKind,
@@ -653,29 +654,33 @@ export class Users {
     const addresses = new Set([address, invitation?.address ?? address]);
     const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
     const ended = endInvitations(invitations.flat());
+    if (invitation !== undefined) requireEnding(invitation, ended);
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
   }
 
   /** The account that gets another address by an open invitation, if the sign-up had such a one. */
-  async #moved({ invitation: id }: NewAccount): Promise<Versioned<Account> | undefined> {
+  async #moved({
+    invitation: id,
+  }: NewAccount): Promise<{ account: Versioned<Account>; invitation: Invitation } | undefined> {
     const { records, now } = this.#parts;
     const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
     if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
     const account = await records.account(invitation.user);
     const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
     if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
-    return account;
+    return { account, invitation };
   }
 
   /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
   async #beginMoved(
-    account: Versioned<Account>,
+    { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
     found: Versioned<Ticket>,
     { visitor, password }: { visitor: Visitor; password: string | undefined },
   ): Promise<Decided<Begun>> {
     const { set, ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    requireEnding(invitation, beginning.also ?? []);
     return this.begin(account, {
       ...beginning,
       set: { ...set, ...(password !== undefined && { password }) },
@@ -812,6 +817,11 @@ function domainOf(address: string): string {
 
 function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
   return signUp === "open" || (typeof signUp === "object" && signUp.domains.includes(domain));
+}
+
+/** Throws SIGN_IN_FAILED unless the changes end an invitation that was read before: it can have been withdrawn meanwhile. */
+function requireEnding({ id }: Invitation, changes: readonly Change[]): void {
+  if (!changes.some(({ key }) => key.collection === invitationsName && key.id === id)) throw signInFailed();
 }
 
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */

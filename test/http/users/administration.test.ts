@@ -519,6 +519,26 @@ test("an address that an administrator gives needs no password, also if nobody s
   assert.equal(problemOf(await post("sign-up", asked)), "400 INVALID_PARAMETER");
 });
 
+test("an invitation that is withdrawn at the moment of its use gives nothing", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  for (let n = 0; n < 10; n++) {
+    const email = `carol${n}@example.org`;
+    if (n % 2 === 0) bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email }));
+    else bodyOf(await ask("POST", "_invitations", { email }), 201);
+    const invitation = await mailedToken(people, email);
+    const asked = { email, password: goodPassword, invitation };
+    const { ticket } = bodyOf<{ ticket: string }>(await post("sign-up", asked), 202);
+    const code = await people.codeFor(email, 1);
+    const [open] = bodyOf<{ invitations: { id: string }[] }>(await ask("GET", "_invitations")).invitations;
+    const [used, withdrawn] = await Promise.all([
+      post("sign-in", { ticket, code }),
+      ask("DELETE", `_invitations/${open?.id}`),
+    ]);
+    assert.ok([used.status, withdrawn.status].join() === "200,404" || used.status === 401, used.text);
+  }
+});
+
 test("a change of the address that is withdrawn, or overtaken by another one, changes nothing", async (t) => {
   const { people, ask, post, joinInvited } = await start(t);
   const signed = await joinInvited(ada);

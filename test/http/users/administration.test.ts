@@ -570,4 +570,22 @@ test("a change of the address that is withdrawn, or overtaken by another one, ch
   const ofDeleted = await begin("three@example.net");
   assert.equal((await ask("DELETE", path)).status, 205);
   assert.equal(problemOf(await post("sign-in", ofDeleted)), "401 SIGN_IN_FAILED");
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+});
+
+test("an administrator who gives back the present address withdraws the other one", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  const path = `_accounts/${user.id}`;
+  bodyOf(await ask("PATCH", path, { email: bob }));
+  const invitation = await mailedToken(people, bob);
+  bodyOf(await ask("PATCH", path, { roles: ["editor"] }));
+  bodyOf(await post("invitation", { invitation }));
+  assert.equal(bodyOf<Account>(await ask("PATCH", path, { email: ada })).email, ada);
+  assert.equal(problemOf(await post("invitation", { invitation })), "400 INVALID_PARAMETER");
+  const { entries } = bodyOf<{ entries: { kind: string; subject?: string }[] }>(await ask("GET", "_audit"));
+  assert.ok(
+    entries.some(({ kind, subject }) => kind === "invitationWithdrawn" && subject === user.id),
+    "the audit has it",
+  );
 });

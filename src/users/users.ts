@@ -564,7 +564,7 @@ export class Users {
           const asked = this.#signUpIn(found.value);
           const moved = await this.#moved(asked);
           if (moved !== undefined)
-            return this.#beginMoved(moved, found, { visitor, password: asked.password });
+            return this.#beginMoved(moved, found, { visitor, password: asked.password, before });
           if (account === undefined)
             return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
         }
@@ -677,12 +677,19 @@ export class Users {
   async #beginMoved(
     { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
     found: Versioned<Ticket>,
-    { visitor, password }: { visitor: Visitor; password: string | undefined },
+    {
+      visitor,
+      password,
+      before,
+    }: { visitor: Visitor; password: string | undefined; before: string | undefined },
   ): Promise<Decided<Begun>> {
-    const { set, ...beginning } = await this.own.withAddress(found, account.value, visitor);
-    requireEnding(invitation, beginning.also ?? []);
+    const former = before === undefined ? undefined : await this.records.session(before);
+    const isOther = former !== undefined && !isKey(former) && former.value.user !== account.value.id;
+    const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    requireEnding(invitation, also);
     return this.begin(account, {
       ...beginning,
+      also: isOther ? [...also, ...endingOf([former])] : also, // all of the user end anyway
       set: { ...set, ...(password !== undefined && { password }) },
     });
   }

@@ -519,6 +519,21 @@ test("an address that an administrator gives needs no password, also if nobody s
   assert.equal(problemOf(await post("sign-up", asked)), "400 INVALID_PARAMETER");
 });
 
+test("a new address that is proven ends the session of the caller, also if it was of another user", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  const other = await joinInvited("carol@example.org");
+  bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email: bob }));
+  const asked = { email: bob, password: goodPassword, invitation: await mailedToken(people, bob) };
+  const { ticket } = bodyOf<{ ticket: string }>(await post("sign-up", asked), 202);
+  bodyOf(await post("sign-in", { ticket, code: await people.codeFor(bob, 1) }, bearer(other.token)));
+  await until(
+    "the session has ended",
+    async () =>
+      (await people.service.send({ path: "/api/v1/_auth", headers: bearer(other.token) })).status === 401,
+  );
+});
+
 test("an invitation that is withdrawn at the moment of its use gives nothing", async (t) => {
   const { people, ask, post, joinInvited } = await start(t);
   const { user } = await joinInvited(ada);

@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_150,
+  users: 6_200,
   secrets: 150,
 };
 

@@ -156,12 +156,13 @@ export class Administration {
   }
 
   /**
-   * Asks for the proof of another address of an account: a mail brings a link to it, and the old one gets a notice. Throws
-   * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
+   * Asks for the proof of another address of an account: a mail brings a link to it, and the old one gets a notice. The address that
+   * the account has takes back what was asked before. Throws INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
    */
-  async #newAddress(account: Account, email: string, source: AuditSource): Promise<Change[]> {
+  async #addressChanges(account: Account, email: string, source: AuditSource): Promise<Change[]> {
     const { records, audit, now, mailChange } = this.#parts;
     const { id: user, roles, claims, address: replaces } = account;
+    if (email === account.email) return this.#withdrawals(await records.invitationsOf(user), source);
     const read = readAddress(email);
     const other = await records.accountOf(read.key);
     if (other !== undefined && other.value.id !== user)
@@ -214,14 +215,18 @@ export class Administration {
 
   /** Ends an invitation. Returns whether there was one. */
   async withdraw(id: string, source: AuditSource): Promise<boolean> {
-    const { records, audit } = this.#parts;
     const ended = await this.#untilCommitted(async () => {
-      const found = await records.invitation(id);
-      if (found === undefined) return undefined;
-      const entry = audit.entry({ kind: "invitationWithdrawn", ...aboutInvitation(found.value) }, source);
-      return { changes: [...endInvitations([found]), entry], result: true };
+      const found = await this.#parts.records.invitation(id);
+      return found && { changes: this.#withdrawals([found], source), result: true };
     });
     return ended ?? false;
+  }
+
+  #withdrawals(found: readonly Versioned<Invitation>[], source: AuditSource): Change[] {
+    const entries = found.map(({ value }) =>
+      this.#parts.audit.entry({ kind: "invitationWithdrawn", ...aboutInvitation(value) }, source),
+    );
+    return [...endInvitations(found), ...entries];
   }
 
   /**
@@ -239,8 +244,8 @@ export class Administration {
     const changed = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
-      const { email = found.value.email, ...others } = decide(found);
-      const asked = email === found.value.email ? [] : await this.#newAddress(found.value, email, source);
+      const { email, ...others } = decide(found);
+      const asked = email === undefined ? [] : await this.#addressChanges(found.value, email, source);
       const changedTo: Account = { ...found.value, ...others };
       if (JSON.stringify(changedTo) === JSON.stringify(found.value)) return { changes: asked, result: found };
       const value = changedTo.disabled ? inNewEpoch(changedTo) : changedTo;
@@ -286,7 +291,9 @@ export class Administration {
       const { email } = found.value;
       const recorded = { kind: "accountDeleted", subject: id, email, before: stateOf(found.value) } as const;
       const identities = endIdentities(await records.identitiesOf(id));
-      const ended = [...sessions, ...tickets, ...identities, ...(await records.mailsTo(id))];
+      const invitations = endInvitations(await records.invitationsOf(id)); // an open change of the address
+      const mails = await records.mailsTo(id);
+      const ended = [...sessions, ...tickets, ...identities, ...invitations, ...mails];
       const entry = audit.entry(recorded, source);
       return {
         changes: [

@@ -48,7 +48,8 @@ export class Mirror {
     if (stored === undefined || this.textWith(stored.text, account) === stored.text) return [];
     const profile = JSON.parse(stored.text) as Record<string, unknown>;
     const attributes = this.#with(clientAttributes(collection, profile), account);
-    const next = collection.timestamps ? withTimestamps(attributes, at, stored) : attributes;
+    const time = Math.max(at, stored.updatedAt); // never before the last change, even if the clock was set back
+    const next = collection.timestamps ? withTimestamps(attributes, time, stored) : attributes;
     return [{ key, expect: stored.version, next: textWithId(JSON.stringify(profile.id), next) }];
   }
 

@@ -110,7 +110,8 @@ export class OwnAccount {
       ...(await mirror.changesFor(account.id, { ...account, email }, now())),
       await notice(account, notices.email),
     ];
-    const set = { email, address, devices: [] };
+    // Also ends a sign-in that waits for the second factor if only letters change.
+    const set = { email, address, devices: [], epoch: inNewEpoch(account).epoch };
     return { visitor, kind: "email", method: "email", ends: "all", set, also };
   }
 

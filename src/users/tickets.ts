@@ -202,7 +202,8 @@ export class Tickets {
       const made: Ticket = {
         id,
         kind,
-        email: to.address,
+        // The code proves the mailbox that it was mailed to. Another one can differ in letters alone.
+        email: earlier?.email ?? to.address,
         address: to.key,
         user,
         code: isMailed ? codeMac(this.#mac, to.key, code) : earlier?.code,

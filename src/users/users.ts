@@ -40,6 +40,7 @@ import {
   type Account,
   accountsName,
   type Invitation,
+  invitationsName,
   type Session,
   type Ticket,
   type TicketKind,
@@ -322,11 +323,12 @@ export class Users {
     const read = readAddress(email);
     const { settings, now, records } = this.#parts;
     if (token === undefined && !takesSignUp(settings, read.domain)) throw signUpRefused(settings);
-    requireMethod(settings, password);
     const invitation =
       token === undefined
         ? undefined
         : await requireInvitation(records, { token, address: read.key, now: now() });
+    // An account that gets another address keeps how its user signs in.
+    if (invitation?.replaces === undefined || password !== undefined) requireMethod(settings, password);
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     const { user } = invitation ?? {};
@@ -562,12 +564,15 @@ export class Users {
           const asked = this.#signUpIn(found.value);
           const moved = await this.#moved(asked);
           if (moved !== undefined)
-            return this.#beginMoved(moved, found, { visitor, password: asked.password });
+            return this.#beginMoved(moved, found, { visitor, password: asked.password, before });
           if (account === undefined)
             return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
         }
         const isUsable =
-          account !== undefined && !account.value.disabled && (user ?? account.value.id) === account.value.id;
+          account !== undefined &&
+          !account.value.disabled &&
+          account.value.email === found.value.email && // another mailbox can differ in letters alone
+          (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
         return this.begin(account, { ...beginning, also });
       });
@@ -649,31 +654,42 @@ export class Users {
     const addresses = new Set([address, invitation?.address ?? address]);
     const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
     const ended = endInvitations(invitations.flat());
+    if (invitation !== undefined) requireEnding(invitation, ended);
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
   }
 
-  /** The account that gets another address, if the sign-up had an open invitation for that. */
-  async #moved({ invitation: id }: NewAccount): Promise<Versioned<Account> | undefined> {
+  /** The account that gets another address, and the open invitation for that, if the sign-up had one. */
+  async #moved({
+    invitation: id,
+  }: NewAccount): Promise<{ account: Versioned<Account>; invitation: Invitation } | undefined> {
     const { records, now } = this.#parts;
     const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
     if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
     const account = await records.account(invitation.user);
     const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
     if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
-    return account;
+    return { account, invitation };
   }
 
   /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
   async #beginMoved(
-    account: Versioned<Account>,
+    { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
     found: Versioned<Ticket>,
-    { visitor, password }: { visitor: Visitor; password: string | undefined },
+    {
+      visitor,
+      password,
+      before,
+    }: { visitor: Visitor; password: string | undefined; before: string | undefined },
   ): Promise<Decided<Begun>> {
-    const { set, ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    const former = before === undefined ? undefined : await this.records.session(before);
+    const isOther = former !== undefined && !isKey(former) && former.value.user !== account.value.id;
+    const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
+    requireEnding(invitation, also);
     return this.begin(account, {
       ...beginning,
+      also: isOther ? [...also, ...endingOf([former])] : also, // all of the user end anyway
       set: { ...set, ...(password !== undefined && { password }) },
     });
   }
@@ -808,6 +824,11 @@ function domainOf(address: string): string {
 
 function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
   return signUp === "open" || (typeof signUp === "object" && signUp.domains.includes(domain));
+}
+
+/** Throws SIGN_IN_FAILED unless the changes end an invitation that was read before: it can have been withdrawn meanwhile. */
+function requireEnding({ id }: Invitation, changes: readonly Change[]): void {
+  if (!changes.some(({ key }) => key.collection === invitationsName && key.id === id)) throw signInFailed();
 }
 
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */

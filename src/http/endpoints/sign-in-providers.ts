@@ -112,7 +112,10 @@ export const providerEndpoints: readonly Endpoint[] = [
       const provider = users.providers.named(asked.names.name ?? "");
       if (provider === undefined) return notFound;
       users.cookies.requireOwnDeparture(asked.request);
-      const own = users.ownAddressFor(asked.request.headers.host);
+      const { host, "sec-fetch-site": site = "none" } = asked.request.headers;
+      const own = users.ownAddressFor(host);
+      // For the browser, a redirect from a page of 127.0.0.1 to localhost comes from another site. The user begins again on the page there.
+      if (own !== undefined && site !== "none") return goTo(pageOf(users, returnTo, {}));
       // The cookie of 127.0.0.1 would not come back with the browser, because the provider sends it to localhost.
       if (own !== undefined) return goTo(`${own}/${provider.name}${query && `?${query}`}`);
       const browser = users.cookies.browserIn(asked.request);

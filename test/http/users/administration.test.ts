@@ -505,6 +505,55 @@ test("an address that an administrator gives counts once it is proven, and ends 
   assert.ok(kinds.includes("email false"));
 });
 
+test("an address that an administrator gives needs no password, also if nobody signs in by a code", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t, { users: { methods: ["password"] } });
+  const { user } = await joinInvited(ada);
+  bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email: bob }));
+  const invitation = await mailedToken(people, bob);
+  const moved = await accept(people, bob, invitation, { password: undefined });
+  assert.deepEqual([moved.user.id, moved.user.email], [user.id, bob]);
+  bodyOf(await post("sign-in", { email: bob, password: goodPassword }));
+  const other = "carol@example.org";
+  bodyOf(await ask("POST", "_invitations", { email: other }), 201);
+  const asked = { email: other, invitation: await mailedToken(people, other) };
+  assert.equal(problemOf(await post("sign-up", asked)), "400 INVALID_PARAMETER");
+});
+
+test("a new address that is proven ends the session of the caller, also if it was of another user", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  const other = await joinInvited("carol@example.org");
+  bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email: bob }));
+  const asked = { email: bob, password: goodPassword, invitation: await mailedToken(people, bob) };
+  const { ticket } = bodyOf<{ ticket: string }>(await post("sign-up", asked), 202);
+  bodyOf(await post("sign-in", { ticket, code: await people.codeFor(bob, 1) }, bearer(other.token)));
+  await until(
+    "the session has ended",
+    async () =>
+      (await people.service.send({ path: "/api/v1/_auth", headers: bearer(other.token) })).status === 401,
+  );
+});
+
+test("an invitation that is withdrawn at the moment of its use gives nothing", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  for (let n = 0; n < 10; n++) {
+    const email = `carol${n}@example.org`;
+    if (n % 2 === 0) bodyOf(await ask("PATCH", `_accounts/${user.id}`, { email }));
+    else bodyOf(await ask("POST", "_invitations", { email }), 201);
+    const invitation = await mailedToken(people, email);
+    const asked = { email, password: goodPassword, invitation };
+    const { ticket } = bodyOf<{ ticket: string }>(await post("sign-up", asked), 202);
+    const code = await people.codeFor(email, 1);
+    const [open] = bodyOf<{ invitations: { id: string }[] }>(await ask("GET", "_invitations")).invitations;
+    const [used, withdrawn] = await Promise.all([
+      post("sign-in", { ticket, code }),
+      ask("DELETE", `_invitations/${open?.id}`),
+    ]);
+    assert.ok([used.status, withdrawn.status].join() === "200,404" || used.status === 401, used.text);
+  }
+});
+
 test("a change of the address that is withdrawn, or overtaken by another one, changes nothing", async (t) => {
   const { people, ask, post, joinInvited } = await start(t);
   const signed = await joinInvited(ada);
@@ -522,6 +571,10 @@ test("a change of the address that is withdrawn, or overtaken by another one, ch
   ).invitations;
   assert.equal((await ask("DELETE", `_invitations/${id}`)).status, 205);
   assert.equal(problemOf(await post("sign-in", withdrawn)), "401 SIGN_IN_FAILED");
+  const letters = await begin("ADA@example.org");
+  const [other] = bodyOf<{ invitations: { id: string }[] }>(await ask("GET", "_invitations")).invitations;
+  assert.equal((await ask("DELETE", `_invitations/${other?.id}`)).status, 205);
+  assert.equal(problemOf(await post("sign-in", letters)), "401 SIGN_IN_FAILED");
   const late = await begin("two@example.net");
   const { ticket } = bodyOf<{ ticket: string }>(
     await post("email", { email: bob }, bearer(signed.token)),
@@ -532,4 +585,22 @@ test("a change of the address that is withdrawn, or overtaken by another one, ch
   const ofDeleted = await begin("three@example.net");
   assert.equal((await ask("DELETE", path)).status, 205);
   assert.equal(problemOf(await post("sign-in", ofDeleted)), "401 SIGN_IN_FAILED");
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+});
+
+test("an administrator who gives back the present address withdraws the other one", async (t) => {
+  const { people, ask, post, joinInvited } = await start(t);
+  const { user } = await joinInvited(ada);
+  const path = `_accounts/${user.id}`;
+  bodyOf(await ask("PATCH", path, { email: bob }));
+  const invitation = await mailedToken(people, bob);
+  bodyOf(await ask("PATCH", path, { roles: ["editor"] }));
+  bodyOf(await post("invitation", { invitation }));
+  assert.equal(bodyOf<Account>(await ask("PATCH", path, { email: ada })).email, ada);
+  assert.equal(problemOf(await post("invitation", { invitation })), "400 INVALID_PARAMETER");
+  const { entries } = bodyOf<{ entries: { kind: string; subject?: string }[] }>(await ask("GET", "_audit"));
+  assert.ok(
+    entries.some(({ kind, subject }) => kind === "invitationWithdrawn" && subject === user.id),
+    "the audit has it",
+  );
 });

@@ -52,6 +52,16 @@ test("a sign-up for a known address mails to the address that was proven, in its
   assert.equal(people.mails.at(-1)?.to, ada);
 });
 
+test("in a flood of mails, a code proves the address in the letters to which it was mailed", async (t) => {
+  const people = await startPeople(t);
+  const other = "ADA@example.org";
+  for (let n = 0; n < 5; n++) await ticketFor(people, "sign-up", { email: other, password: goodPassword });
+  const code = await people.codeFor(other, 4);
+  const ticket = await ticketFor(people, "sign-up", { email: ada, password: goodPassword });
+  assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code })).user.email, other);
+  assert.ok(people.mails.every(({ to }) => to === other));
+});
+
 test("without the method password, no password signs in, confirms, or can be set", async (t) => {
   const people = await startPeople(t, { users: { methods: ["email"] } });
   const ticket = await ticketFor(people, "sign-up", { email: ada });

@@ -51,7 +51,10 @@ async function start(t: Parameters<typeof startPeople>[0]) {
     service.send({ method, path: `/api/v1/${path}`, content, headers: bearer(token) });
   const profileOf = async (id: string) =>
     bodyOf<Profile>(await service.send({ path: `/api/v1/users/${id}` }));
-  return { people, send, profileOf, time: () => new Date(now).toISOString() };
+  const setBack = (ms: number) => {
+    now -= ms;
+  };
+  return { people, send, profileOf, time: () => new Date(now).toISOString(), setBack };
 }
 
 const shown = ({ email, roles }: Profile) => ({ email, roles });
@@ -99,6 +102,19 @@ test("a profile shows the address and the roles of its account, from the commit 
     await people.post("sign-in", { ticket: asked.ticket, code: await people.codeFor("bob@example.net", 1) }),
   );
   assert.deepEqual(shown(await profileOf(bob.user.id)), { email: "bob@example.net", roles: ["member"] });
+});
+
+test("a profile never shows a time before its last change, even if the clock was set back", async (t) => {
+  const { people, send, profileOf, setBack } = await start(t);
+  const { token } = await people.join(ada);
+  const { user } = await people.join("bob@example.org");
+  bodyOf(await send(token, "PATCH", `_accounts/${user.id}`, { roles: ["member"] }));
+  const before = await profileOf(user.id);
+  setBack(5_000);
+  bodyOf(await send(token, "PATCH", `_accounts/${user.id}`, { roles: ["editor"] }));
+  const after = await profileOf(user.id);
+  assert.deepEqual(after.roles, ["editor"]);
+  assert.ok((after.updatedAt ?? "") >= (before.updatedAt ?? ""));
 });
 
 test("no write to a profile sets them, and a write can send them back unchanged", async (t) => {

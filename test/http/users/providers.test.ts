@@ -60,6 +60,12 @@ test("a trusted provider proves the address: one return makes an account, the ne
     elsewhere.headers.location,
     `http://localhost:${port}/api/v1/_auth/providers/google?return=/x`,
   );
+  // A browser would say that the next request comes from another site.
+  const onPage = await people.service.send({
+    path: "/api/v1/_auth/providers/google?return=/x",
+    headers: { host: origin.slice("http://".length), "sec-fetch-site": "same-origin" },
+  });
+  assert.equal(onPage.headers.location, `http://localhost:${port}/_sign-in?return=%2Fx`);
 });
 
 test("GitHub signs in with its own protocol, and its primary address counts", async (t) => {

@@ -85,6 +85,20 @@ test("after an authenticator app is set up, a sign-in asks for its code, and eac
   bodyOf<Signed>(await post("second-factor", { ticket: other.ticket, totp: code(secret) }));
 });
 
+test("a change of letters in the address ends a sign-in that waits for the second factor", async (t) => {
+  const all = await start(t);
+  const { post, join, codeFor, wait, code } = all;
+  const { token } = await join(ada);
+  const { secret } = await addApp(all, token);
+  wait(60_000);
+  const { ticket } = bodyOf<Step>(await post("sign-in", byPassword));
+  const email = "Ada@example.org";
+  const asked = bodyOf<{ ticket: string }>(await post("email", { email }, bearer(token)), 202);
+  bodyOf(await post("email", { ticket: asked.ticket, code: await codeFor(email) }, bearer(token)));
+  const late = await post("second-factor", { ticket, totp: code(secret) });
+  assert.equal(problemOf(late), "401 SIGN_IN_FAILED");
+});
+
 test("a code by mail and a reset are the first factor only", async (t) => {
   const all = await start(t);
   const { post, join, codeFor, wait, code, service } = all;

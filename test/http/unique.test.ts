@@ -22,6 +22,7 @@ function checkTaken(answer: Answer, pointer: string): void {
     status: 409,
     problem: "UNIQUE_VIOLATION",
     violations: [{ in: "body", pointer, code: "unique" }],
+    more: ["holder"],
   });
 }
 

@@ -54,7 +54,7 @@ interface Taken {
 }
 
 function takenOf(answer: Answer): Taken {
-  check(answer, { status: 409, problem: "UNIQUE_VIOLATION", more: ["holder", "operation", "resource"] });
+  check(answer, { status: 409, problem: "UNIQUE_VIOLATION", more: ["operation", "resource"] });
   return answer.json as Taken;
 }
 

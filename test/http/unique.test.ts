@@ -22,7 +22,6 @@ function checkTaken(answer: Answer, pointer: string): void {
     status: 409,
     problem: "UNIQUE_VIOLATION",
     violations: [{ in: "body", pointer, code: "unique" }],
-    more: ["holder"],
   });
 }
 

@@ -104,7 +104,8 @@ export const problems = {
   TOO_MANY_KEYS: { status: 409, meaning: "The user has as many keys for programs as possible." },
   UNIQUE_VIOLATION: {
     status: 409,
-    meaning: "Another resource has the same value in a unique attribute.",
+    meaning:
+      "Another resource has the same value in a unique attribute, or the same values in a unique combination of attributes.",
   },
   REFERENCE_NOT_FOUND: { status: 400, meaning: "The resource refers to a resource that does not exist." },
   REFERENCED: { status: 409, meaning: "Other resources refer to this resource." },
@@ -236,8 +237,12 @@ export interface ProblemExtras {
   report?: unknown;
   /** The further refusals of the same commit, if the store lists all of them. */
   others?: readonly Problem[] | undefined;
-  /** The attribute that the store refuses, as a JSON Pointer in a fragment. */
-  attribute?: string | undefined;
+  /** The attributes that the store refuses, as JSON Pointers in fragments. */
+  attributes?: readonly string[] | undefined;
+  /** The id of the resource that has the unique value, if the store refuses it. */
+  takenBy?: string | undefined;
+  /** The path of that resource; `null` if the caller cannot read it. */
+  holder?: string | null | undefined;
   /** The original error. It goes only to the log. */
   cause?: unknown;
 }
@@ -253,7 +258,9 @@ export class Problem extends Error {
   readonly resource: string | undefined;
   readonly matched: number | undefined;
   readonly change: number | undefined;
-  readonly attribute: string | undefined;
+  readonly attributes: readonly string[];
+  readonly takenBy: string | undefined;
+  readonly holder: string | null | undefined;
   readonly report: unknown;
   readonly others: readonly Problem[];
 
@@ -267,7 +274,9 @@ export class Problem extends Error {
     this.resource = extras.resource;
     this.matched = extras.matched;
     this.change = extras.change;
-    this.attribute = extras.attribute;
+    this.attributes = extras.attributes ?? [];
+    this.takenBy = extras.takenBy;
+    this.holder = extras.holder;
     this.report = extras.report;
     this.others = extras.others ?? [];
   }

@@ -10,10 +10,12 @@ import { formatPath } from "./collection/paths.ts";
 import { type Reference, type ReferencedId, referencedIds } from "./collection/references.ts";
 import { type Attributes, withoutId } from "./collection/resource.ts";
 import { clientAttributes, timestampViolations } from "./collection/timestamps.ts";
-import { uniqueValue } from "./collection/unique.ts";
+import { pathsOf } from "./collection/unique.ts";
 import type { Config } from "./config.ts";
 import { StartError, type Violation } from "./errors.ts";
 import { toFragment } from "./json/pointer.ts";
+import { uniqueValue } from "./query/unique-values.ts";
+import { takenDetail } from "./store/core/commits/refusals.ts";
 import { openTemporaryDatabase } from "./store/core/temporary-database.ts";
 import { type CollectionRecord, isDeclared, isInternal, recordOf } from "./store/port/record.ts";
 import type { Store } from "./store/port/store.ts";
@@ -135,6 +137,8 @@ type Scannable = Pick<Store, "scan">;
 interface StoredResource {
   id: string;
   attributes: Attributes;
+  /** The attributes with the id. */
+  resource: Record<string, unknown>;
 }
 
 /** A check of every resource of a collection, once each. */
@@ -162,10 +166,11 @@ export async function findMisfits<Name extends AnyCheckName>(
       findings.push({ name, check, checked: 0, count: 0, first: [] });
     }
     for await (const { id, text } of findings.length === 0 ? [] : store.scan(collection.name)) {
-      const attributes = withoutId(JSON.parse(text) as Record<string, unknown>);
+      const resource = JSON.parse(text) as Record<string, unknown>;
+      const attributes = withoutId(resource);
       for (const finding of findings) {
         finding.checked++;
-        const violations = finding.check.violationsOf({ id, attributes });
+        const violations = finding.check.violationsOf({ id, attributes, resource });
         if (violations.length === 0) continue;
         finding.count++;
         if (finding.first.length < maxListed) finding.first.push({ id, violations });
@@ -204,12 +209,13 @@ function openUniqueCheck({ unique }: Collection): Check {
   const insert = seen.prepare("insert into seen values (?, ?, ?) on conflict do nothing");
   const find = seen.prepare("select id from seen where attribute = ? and value = ?");
   return {
-    violationsOf: ({ id, attributes }) =>
+    violationsOf: ({ id, resource }) =>
       unique.flatMap((each, n) => {
-        const value = uniqueValue(attributes, each);
+        const value = uniqueValue(resource, each);
         if (value === undefined || insert.run(n, value, id).changes === 1) return [];
-        const detail = `repeats the value of ${JSON.stringify(String(find.get(n, value)?.id))}`;
-        return [{ in: "body", pointer: toFragment(each.path), code: "unique", detail }];
+        const [pointer, ...others] = pathsOf(each).map(toFragment);
+        const detail = takenDetail(others, JSON.stringify(String(find.get(n, value)?.id)));
+        return [{ in: "body", pointer: pointer as string, code: "unique", detail }];
       }),
     close: () => seen.close(),
   };

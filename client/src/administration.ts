@@ -20,7 +20,7 @@ export interface CollectionDetails {
   readonly timestamps: boolean;
   readonly requirePreconditions: boolean;
   readonly indexes: readonly (readonly string[])[];
-  readonly unique: readonly { readonly attribute: string; readonly ignoreCase: boolean }[];
+  readonly unique: readonly UniqueAttributes[];
   readonly search: readonly string[];
   readonly references: readonly {
     readonly attribute: string;
@@ -46,6 +46,18 @@ export interface CollectionDetails {
   readonly bytes?: number;
   /** The access rules, for administrators; `null` without `auth`. */
   readonly rules?: Readonly<Record<Action, readonly DeclaredRule[]>> | null;
+}
+
+/** A unique attribute, or a combination of attributes of which no two resources have the same values. */
+export interface UniqueAttributes {
+  /** The one attribute; absent for a combination. */
+  readonly attribute?: string;
+  /** The attributes of a combination. */
+  readonly attributes?: readonly string[];
+  /** Whether the letters A to Z are equal in upper and lower case. */
+  readonly ignoreCase: boolean;
+  /** Only resources that match this filter can conflict. Absent: all resources. */
+  readonly where?: Readonly<Record<string, unknown>>;
 }
 
 /** A rule as the configuration declares it. */

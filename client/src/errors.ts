@@ -30,6 +30,10 @@ export interface ProblemBody {
   readonly report?: Partial<ImportReport> & Partial<RewindReport>;
   /** The path of the refused resource, if the request changes several. */
   readonly resource?: string;
+  /**
+   * The path of the resource that has the same unique values; `null` if the caller cannot read it. Absent if the same request makes it.
+   */
+  readonly holder?: string | null;
   /** How many resources match, if they are too many. */
   readonly matched?: number;
 }

@@ -1,16 +1,11 @@
 /** The filters of rules. A value in them can name the caller, such as "$subject". For each caller, it becomes a normal filter. */
-import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
-import { formatPath } from "../collection/paths.ts";
-import { forwardName } from "../collection/relations.ts";
 import { readEach } from "../errors/start-faults.ts";
-import { StartError, toSentence } from "../errors.ts";
+import { StartError } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
-import { type Filter, isRelative, leavesOf, matchesAll } from "../query/filter.ts";
-import { readOwnFilter } from "../query/filter-request.ts";
-import { emptyFilterSize } from "../query/reading.ts";
-import { inBody, Violations } from "../query/violations.ts";
+import { type DeclaredFilter, readDeclaredFilter, requireValidFilter } from "../query/declared-filter.ts";
+import { type Filter, isRelative, matchesAll } from "../query/filter.ts";
 import { claimAt, type Principal } from "./principal.ts";
 
 /** The filter for a caller; `undefined` if it uses a claim that the caller does not have. Then no resource matches. */
@@ -29,11 +24,15 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   const read = (resolve: ResolveRef) => {
     // A claim can be about more than this collection, such as a list of all teams of the caller.
     const unjudged = new Set(names.flatMap((name) => resolve(name)));
-    return readAs(substitute(declared, resolve), collection, unjudged);
+    return readDeclaredFilter(substitute(declared, resolve), collection, unjudged);
   };
-  const { filter, violations } = read(samplesFor(names, read));
-  requireUsefulFilter(filter, violations, at);
-  requireOwnAttributes(filter, at, collection);
+  const sampled = read(samplesFor(names, read));
+  requireValidFilter(sampled, { at, collection, user: "rules" });
+  const { filter } = sampled;
+  if (matchesAll(filter))
+    throw new StartError(
+      `${at}: "where" is true for every resource. If that is what you mean, write "public".`,
+    );
   const missing = (principal: Principal | undefined) =>
     names.filter((name) => principal === undefined || valueFor(name, principal) === undefined);
   if (names.length === 0 && !isRelative(filter))
@@ -50,39 +49,6 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
 
 /** Returns the value of a name in the filter. */
 type ResolveRef = (name: string) => unknown;
-
-interface ReadFilter {
-  filter: Filter;
-  violations: Violations;
-}
-
-function readAs(value: unknown, collection: Collection, unjudged: ReadonlySet<unknown>): ReadFilter {
-  const violations = new Violations();
-  const reading = { collection, violations, used: emptyFilterSize(), unjudged };
-  return { filter: readOwnFilter(value, inBody("where"), reading), violations };
-}
-
-function requireUsefulFilter(filter: Filter, violations: Violations, at: string): void {
-  const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
-  if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
-  if (matchesAll(filter))
-    throw new StartError(
-      `${at}: "where" is true for every resource. If that is what you mean, write "public".`,
-    );
-}
-
-/** An open schema allows any attribute, but in a list the same name leads to a related resource. */
-function requireOwnAttributes(filter: Filter, at: string, collection: Collection): void {
-  const relations = collection.references.map(forwardName);
-  for (const { path } of leavesOf(filter)) {
-    const [first, ...rest] = path;
-    if (rest.length === 0 || !relations.includes(first) || attributeInfo(collection, [first]).isDeclared)
-      continue;
-    throw new StartError(
-      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and rules cannot use attributes of related resources.`,
-    );
-  }
-}
 
 const subject = "$subject";
 const claim = /^\$claims\.(.+)$/s;
@@ -121,7 +87,7 @@ function substitute(value: unknown, resolve: ResolveRef): unknown {
 const samples: readonly unknown[] = ["a", 1, true, ["a"], [1]];
 
 /** Chooses the samples with which the filter has the fewest faults. The remaining faults are independent of the caller. */
-function samplesFor(names: readonly string[], read: (resolve: ResolveRef) => ReadFilter): ResolveRef {
+function samplesFor(names: readonly string[], read: (resolve: ResolveRef) => DeclaredFilter): ResolveRef {
   const chosen = new Map<string, unknown>();
   const resolve = (name: string) => (chosen.has(name) ? chosen.get(name) : "a");
   for (const name of names) {

@@ -6,7 +6,7 @@ import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { didYouMean, mustBe, withKnownMembers } from "./messages.ts";
 import { formatPath, type Path } from "./paths.ts";
 import { type Schema, subschemasOf } from "./subschemas.ts";
-import type { Unique } from "./unique.ts";
+import { pathsOf, type Unique } from "./unique.ts";
 import type { AttributeRule } from "./visibility.ts";
 
 /** The option in a configuration: `{ "salary": { "roles": ["hr"] } }`. */
@@ -155,14 +155,17 @@ export function requireSearchReadable(
   });
 }
 
-/** Throws StartError for every `unique` attribute that is `writeOnly`: a refused duplicate would reveal its value. */
+/**
+ * Throws StartError for every `unique` attribute that is `writeOnly`, also in a filter: a refused duplicate would reveal its value.
+ */
 export function requireUniqueReadable(
   rules: readonly AttributeRule[],
   unique: readonly Unique[],
   at: string,
 ): void {
   const writeOnlyNames = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
-  readEach(unique, ({ path }) => {
+  const paths = unique.flatMap((each) => [...pathsOf(each), ...(each.where?.paths ?? [])]);
+  readEach(paths, (path) => {
     if (!writeOnlyNames.has(path[0])) return;
     throw new StartError(
       `${at}: no caller can see ${formatPath(path)}, but a refused duplicate would reveal its value. Remove it here.`,

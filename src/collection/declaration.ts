@@ -21,7 +21,7 @@ import { type Path, parsePath } from "./paths.ts";
 import { type Reference, type ReferenceDeclaration, readReferences } from "./references.ts";
 import type { Validator } from "./resource.ts";
 import { timestampNames } from "./timestamps.ts";
-import { readUnique, type Unique, type UniqueDeclaration } from "./unique.ts";
+import { type ReadWhere, readUnique, type Unique, type UniqueDeclaration } from "./unique.ts";
 import { type AttributeRule, visibilityOf } from "./visibility.ts";
 
 /** The configuration of one collection. */
@@ -34,7 +34,7 @@ export interface CollectionDeclaration {
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
-  /** Attributes whose values no two resources can share. @default none */
+  /** Attributes, and combinations of them, whose values no two resources can share. @default none */
   readonly unique?: readonly UniqueDeclaration[];
   /** Attributes that contain ids of other resources, and the collections of these resources. @default none */
   readonly references?: Readonly<Record<string, ReferenceDeclaration>>;
@@ -48,15 +48,20 @@ export interface CollectionDeclaration {
   readonly attributes?: AttributesDeclaration;
 }
 
-/** A collection as declared. Throws StartError with all faults of the declaration. */
+/** A collection as declared. Throws StartError with all faults of the declaration. Without `readWhere`, `unique` has no filters. */
 export async function defineCollection(
   name: string,
   declaration: CollectionDeclaration,
+  readWhere: ReadWhere = refuseWhere,
 ): Promise<Collection> {
   const faults = new StartFaults();
-  const { whole } = await readCollection(name, declaration, faults);
+  const { whole } = await readCollection(name, declaration, { faults, readWhere });
   faults.throwIfAny();
   return whole();
+}
+
+function refuseWhere(): never {
+  throw new Error("Nothing reads the filters of unique attributes.");
 }
 
 /** A collection whose declaration can have faults. A function throws a StartError without faults if its part has some. */
@@ -72,7 +77,7 @@ export interface CollectionReading {
 export async function readCollection(
   name: string,
   declaration: CollectionDeclaration,
-  faults: StartFaults,
+  { faults, readWhere }: { faults: StartFaults; readWhere: ReadWhere },
 ): Promise<CollectionReading> {
   const at = `collections.${name}`;
   const option: ReadOption = (name, read) =>
@@ -95,8 +100,14 @@ export async function readCollection(
       requireTimesUnnamed(declared, at, described);
       return read(declared, at);
     });
-  const unique = withoutTimes("unique", (declared, at) => readUnique(declared, at, described));
   const references = withoutTimes("references", (declared, at) => readReferences(declared, at, described));
+  const unique = withoutTimes("unique", (declared, at) =>
+    readUnique(declared, at, {
+      source: described,
+      readWhere: (where, place) =>
+        readWhere(where, place, { ...described(), idKind: idKind(), references: references() }),
+    }),
+  );
   const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
   const declaredDefaults = withoutTimes("defaults", (declared, at) =>
     readDefaults(declared, at, withoutRequired),
@@ -225,9 +236,7 @@ function refuseTimestamps(at: string, isNamed: (name: string) => boolean): void 
 
 /** The attributes that an option names, as far as the option is valid. */
 function namesIn(option: unknown): (string | undefined)[] {
-  const items = Array.isArray(option) ? option : isObject(option) ? Object.keys(option) : [];
-  return items.map((item: unknown) => {
-    const name = isObject(item) ? item.attribute : item;
-    return typeof name === "string" ? parsePath(name)?.[0] : undefined;
-  });
+  const items: unknown[] = Array.isArray(option) ? option : isObject(option) ? Object.keys(option) : [];
+  const names = items.flatMap((item) => (isObject(item) ? [item.attribute, item.attributes] : [item])).flat();
+  return names.map((name) => (typeof name === "string" ? parsePath(name)?.[0] : undefined));
 }

@@ -16,7 +16,8 @@ export interface SortKey {
 /** The sort keys of one index. The store adds the id as the last key. */
 export type Index = readonly SortKey[];
 
-const maxKeys = 5;
+/** The most attributes of an index, or of a unique combination. */
+export const maxKeys = 5;
 
 /**
  * Reads the option `indexes`: `["name", ["status", "-publishedAt"]]`. Throws StartError with every fault, each with its place

@@ -18,7 +18,7 @@ export function attributeViolation(name: string, code: string, detail: string): 
 }
 
 /** Whether a violation is about this attribute or a part of it. */
-export function isAbout({ pointer = "" }: Violation, name: string): boolean {
+export function isAbout({ pointer = "" }: Pick<Violation, "pointer">, name: string): boolean {
   const attribute = toFragment([name]);
   return pointer === attribute || pointer.startsWith(`${attribute}/`);
 }

@@ -1,60 +1,122 @@
-/** Unique attributes: no two resources of a collection can have the same value. */
+/** Unique attributes: no two resources of a collection can have the same value, or the same combination of values. */
+import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
-import { comparedAs, readDistinct } from "./indexes.ts";
-import { instantKeyOf } from "./instants.ts";
+import { type AttributeInfo, attributeInfo } from "./attributes.ts";
+import type { Collection } from "./collection.ts";
+import { comparedAs, maxKeys, readDistinct } from "./indexes.ts";
 import { mustBe } from "./messages.ts";
-import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
-import type { Attributes } from "./resource.ts";
-import { lowerAscii } from "./text-comparison.ts";
+import { formatPath, type Path, parsePath } from "./paths.ts";
 
-/** A unique attribute. Any number of resources can lack it or have null. */
-export interface Unique {
+/** An attribute whose values are compared. */
+export interface UniquePart {
   path: Path;
-  /** Whether ASCII letters are equal in upper and lower case. */
-  ignoreCase: boolean;
   /** The schema declares a date: all forms of an instant are equal. */
   as?: "date";
 }
 
-/** A unique attribute in a configuration: its name, alone or with `ignoreCase`. */
-export type UniqueDeclaration = string | { readonly attribute: string; readonly ignoreCase?: boolean };
+/** A unique attribute, or a combination of several. Any number of resources can lack one of them or have null. */
+export interface Unique extends UniquePart {
+  /** Whether ASCII letters are equal in upper and lower case. */
+  ignoreCase: boolean;
+  /** The other attributes of a combination. */
+  others?: readonly UniquePart[];
+  /** Only resources that match this filter can conflict. Absent: all resources. */
+  where?: UniqueWhere;
+}
 
-/** With longer values, the index could become larger than the collection. */
+/** The filter of a unique attribute. `query/unique-values.ts` reads and evaluates it. */
+export interface UniqueWhere {
+  /** The filter in the configuration. */
+  declared: object;
+  /** The attributes that it names. */
+  paths: readonly Path[];
+  /** The filter as stores keep it. */
+  filter: { readonly kind: string };
+}
+
+/** Reads the filter of a unique attribute. Throws StartError with every fault, each with the place `at`. */
+export type ReadWhere = (declared: unknown, at: string, collection: Collection) => UniqueWhere;
+
+/** A unique attribute in a configuration: its name, or the names of a combination, alone or with options. */
+export type UniqueDeclaration =
+  | string
+  | readonly string[]
+  | (({ readonly attribute: string } | { readonly attributes: readonly string[] }) & {
+      /** Whether the letters A to Z are equal in upper and lower case. @default false */
+      readonly ignoreCase?: boolean;
+      /** A filter as in the body of a QUERY request. Only resources that match it can conflict. @default all resources */
+      readonly where?: Readonly<Record<string, unknown>>;
+    });
+
+/** With longer values, a check of all resources could need more space than the collection. */
 const maxLength = 500;
 
 /**
- * Reads the option `unique`: `["email", { "attribute": "name", "ignoreCase": true }]`. Throws StartError with every fault, each
- * with its place below `at`. The schema must declare that the attribute is a date or a short scalar of one type.
+ * Reads the option `unique`: `["email", ["teamId", "slug"], { "attribute": "name", "ignoreCase": true }]`. Throws StartError with
+ * every fault, each with its place below `at`. The schema must declare that each attribute is a date or a short scalar of one type.
  */
-export function readUnique(declared: unknown, at: string, source: () => AttributeSource): readonly Unique[] {
-  const read = (item: unknown, place: string) => {
-    const unique = readOne(item, place);
-    const info = attributeInfo(source(), unique.path);
-    requireScalar(unique, place, info);
-    return { ...unique, ...comparedAs(info) };
+export function readUnique(
+  declared: unknown,
+  at: string,
+  { source, readWhere }: { source: () => Collection; readWhere: ReadWhere },
+): readonly Unique[] {
+  const read = (item: unknown, place: string): Unique => {
+    const { paths, ignoreCase, where } = readOne(item, place);
+    const infos = paths.map((path) => attributeInfo(source(), path));
+    const [first, ...others] = readEach(paths, (path, n) => {
+      const info = infos[n] as AttributeInfo;
+      requireScalar(path, place, info);
+      return { path, ...comparedAs(info) };
+    });
+    if (ignoreCase && !infos.some(({ types }) => types?.has("string")))
+      throw new StartError(`${place}: only strings have upper and lower case.`);
+    return {
+      ...(first as UniquePart),
+      ignoreCase,
+      ...(others.length > 0 && { others }),
+      ...(where !== undefined && { where: readWhere(where, place, source()) }),
+    };
   };
-  return readDistinct(declared, at, read, ({ path }) => formatPath(path));
+  const identityOf = (unique: Unique) =>
+    JSON.stringify([pathsOf(unique).map(formatPath).sort(), unique.where?.filter]);
+  return readDistinct(declared, at, read, identityOf);
 }
 
-function readOne(item: unknown, at: string): Unique {
-  const { attribute, ignoreCase = false, ...others } = isObject(item) ? item : { attribute: item };
-  const path = typeof attribute === "string" ? parsePath(attribute) : undefined;
-  const isKnown = typeof ignoreCase === "boolean" && Object.keys(others).length === 0;
-  if (path === undefined || !isKnown) {
-    const expected = 'an attribute such as "email" or { "attribute": "email", "ignoreCase": true }';
+/** The attributes of a combination, or the one attribute. */
+export function pathsOf({ path, others = [] }: Unique): readonly Path[] {
+  return [path, ...others.map((each) => each.path)];
+}
+
+function readOne(item: unknown, at: string): { paths: readonly Path[]; ignoreCase: boolean; where: unknown } {
+  const given = Array.isArray(item) ? { attributes: item } : isObject(item) ? item : { attribute: item };
+  const { attribute, attributes, ignoreCase = false, where, ...unknown } = given as Record<string, unknown>;
+  const names = attributes === undefined ? [attribute] : attribute === undefined ? attributes : undefined;
+  const paths = Array.isArray(names) ? names.map(readPath) : [undefined];
+  const isKnown = typeof ignoreCase === "boolean" && Object.keys(unknown).length === 0;
+  if (!isKnown || !paths.every((path) => path !== undefined)) {
+    const expected =
+      'an attribute such as "email", a list such as ["teamId", "slug"], or { "attribute": "email", "ignoreCase": true }';
     throw mustBe(at, expected, item);
   }
-  if (path[0] === "id") throw new StartError(`${at}: ids are always unique. Remove it here.`);
-  return { path, ignoreCase };
+  if (paths.length === 0 || paths.length > maxKeys)
+    throw new StartError(`${at} must name 1 to ${maxKeys} attributes, not ${paths.length}.`);
+  if (new Set(paths.map(formatPath)).size < paths.length)
+    throw new StartError(`${at} names an attribute twice.`);
+  if (paths.some(([name]) => name === "id"))
+    throw new StartError(`${at}: ids are always unique. Remove it here.`);
+  return { paths, ignoreCase, where };
 }
 
-function requireScalar({ path, ignoreCase }: Unique, at: string, info: AttributeInfo): void {
+function readPath(name: unknown): Path | undefined {
+  return typeof name === "string" ? parsePath(name) : undefined;
+}
+
+function requireScalar(path: Path, at: string, info: AttributeInfo): void {
   const types = [...(info.types ?? [])].filter((type) => type !== "null");
   const [type] = types;
   const isDate = info.dates !== undefined && types.length > 0;
-  if (isDate && !ignoreCase && types.every((each) => each === "string" || each === "number")) return;
+  if (isDate && types.every((each) => each === "string" || each === "number")) return;
   const name = JSON.stringify(formatPath(path));
   if (types.length !== 1 || type === undefined || type === "array" || type === "object") {
     throw new StartError(
@@ -64,14 +126,4 @@ function requireScalar({ path, ignoreCase }: Unique, at: string, info: Attribute
   if (type === "string" && !((info.maxLength ?? Number.POSITIVE_INFINITY) <= maxLength)) {
     throw new StartError(`${at}: the schema must give ${name} a maxLength of ${maxLength} or less.`);
   }
-  if (ignoreCase && type !== "string") throw new StartError(`${at}: only strings have upper and lower case.`);
-}
-
-/** The text by which values of a unique attribute are compared; `undefined` if the attribute is absent or null. */
-export function uniqueValue(attributes: Attributes, { path, ignoreCase, as }: Unique): string | undefined {
-  const value = valueAt(attributes, path);
-  const instant = as && instantKeyOf(value, as);
-  if (instant !== undefined) return JSON.stringify(instant);
-  if (value === null || typeof value === "object") return undefined;
-  return JSON.stringify(ignoreCase && typeof value === "string" ? lowerAscii(value) : value);
 }

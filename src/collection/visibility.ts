@@ -211,7 +211,8 @@ export function visibleViolations(
 
 const isUnknown = "is not an attribute of the schema";
 
-const hiddenConflict: Violation = {
+/** Something that the caller cannot see conflicts with the write. */
+export const hiddenConflict: Violation = {
   in: "body",
   pointer: "#",
   code: "hidden",

@@ -8,6 +8,7 @@ import { withRelations } from "../collection/relations.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
+import { readUniqueWhere } from "../query/unique-values.ts";
 import { type FileContent, type Get, requirePlainObject, withKnownNames } from "./option-values.ts";
 import { ownRootNames } from "./readers.ts";
 
@@ -61,7 +62,9 @@ async function readOne(
     return withKnownNames(given, { path: [], at, level: "collection" }, faults);
   });
   faults.read([], () => requireFreePath(name, get("prefix")));
-  const reading = await faults.wait([], () => readCollection(name, declaration(), faults));
+  const reading = await faults.wait([], () =>
+    readCollection(name, declaration(), { faults, readWhere: readUniqueWhere }),
+  );
   faults.read(["references"], () =>
     requireDeclaredCollections(reading().references(), `${at}.references`, Object.keys(declarations)),
   );

@@ -1,7 +1,7 @@
 /** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
 import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
-import { danglingDetail, takenDetail } from "../store/core/commits/refusals.ts";
+import { danglingDetail, takenViolations } from "../store/core/commits/refusals.ts";
 import type { Load, Refused } from "../store/port/store.ts";
 import type { Row, Tally } from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
@@ -61,22 +61,22 @@ export class Additions {
     this.#count += rows.length - refused.length;
     for (const each of refused) {
       const { location, id, text } = rows[each.position] as FinalRow;
-      const violation = violationOf(each, id);
-      const isListed = !this.#invalid.isFull;
-      this.#invalid.add(location, [isListed ? withValue(violation, JSON.parse(text)) : violation]);
+      const violations = violationsOf(each, id);
+      const resource = this.#invalid.isFull ? undefined : JSON.parse(text);
+      this.#invalid.add(
+        location,
+        resource === undefined ? violations : violations.map((violation) => withValue(violation, resource)),
+      );
     }
   }
 }
 
-function violationOf({ pointer, isLost }: Refused, id: string): Violation {
-  if (pointer === undefined)
-    return {
-      in: "body",
-      pointer: "#/id",
-      code: "unique",
-      detail: `is ${shortJson(id)}, which already exists`,
-    };
+function violationsOf({ pointers, isLost }: Refused, id: string): Violation[] {
+  if (pointers.length === 0) {
+    const detail = `is ${shortJson(id)}, which already exists`;
+    return [{ in: "body", pointer: "#/id", code: "unique", detail }];
+  }
   return isLost === true
-    ? { in: "body", pointer, code: "reference", detail: danglingDetail }
-    : { in: "body", pointer, code: "unique", detail: takenDetail };
+    ? pointers.map((pointer) => ({ in: "body", pointer, code: "reference", detail: danglingDetail }))
+    : takenViolations(pointers);
 }

@@ -10,7 +10,7 @@ import type { Collection } from "../collection/collection.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import { Problem, type Violation } from "../errors.ts";
-import { danglingDetail, maxRefusals, takenDetail } from "../store/core/commits/refusals.ts";
+import { danglingDetail, maxRefusals, takenViolations } from "../store/core/commits/refusals.ts";
 import { textOfChain } from "../store/core/history-plans.ts";
 import {
   type ChangedResource,
@@ -225,12 +225,6 @@ const codes: Readonly<Record<string, string>> = {
   REFERENCED: "referenced",
 };
 
-/** The details of those that name an attribute. */
-const details: Readonly<Record<string, string>> = {
-  UNIQUE_VIOLATION: takenDetail,
-  REFERENCE_NOT_FOUND: danglingDetail,
-};
-
 /** The resources that would not fit: the first 50, and whether there are more. */
 export class Misfits {
   readonly #first: Misfit[] = [];
@@ -257,10 +251,13 @@ export class Misfits {
   /** Adds the reasons why a store refuses a commit with these changes. Throws any other error. */
   addRefusals(error: unknown, changes: readonly Change[]): void {
     if (!(error instanceof Problem) || codes[error.code] === undefined) throw error;
-    for (const { code, attribute: pointer, message, change } of [error, ...error.others]) {
-      const key = changes[change ?? 0]?.key as Key;
-      const detail = details[code] ?? message;
-      this.#add({ ...key, ...(pointer === undefined ? {} : { pointer }), code: codes[code] ?? code, detail });
+    for (const each of [error, ...error.others]) {
+      const key = changes[each.change ?? 0]?.key as Key;
+      const code = codes[each.code] ?? each.code;
+      if (each.attributes.length === 0) this.#add({ ...key, code, detail: each.message });
+      else if (code === "unique") this.addViolations(key, takenViolations(each.attributes));
+      else
+        for (const pointer of each.attributes) this.#add({ ...key, pointer, code, detail: danglingDetail });
     }
     if (error.others.length + 1 >= maxRefusals) this.#hasMore = true;
   }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineCollection } from "../../src/collection/declaration.ts";
-import { uniqueValue } from "../../src/collection/unique.ts";
 import { StartError } from "../../src/errors.ts";
+import { readUniqueWhere, uniqueValue } from "../../src/query/unique-values.ts";
 
 const properties = {
   email: { type: "string", maxLength: 500 },
@@ -13,10 +13,13 @@ const properties = {
   either: { type: ["string", "integer"] },
   maybe: { type: ["integer", "null"] },
   author: { type: "object", properties: { name: { type: "string", maxLength: 9 } } },
+  status: { enum: ["open", "done"] },
+  dueAt: { type: "string", format: "date-time" },
+  pin: { type: "string", maxLength: 9, writeOnly: true },
 } as const;
 const schema = { properties, $defs: { nick: { allOf: [{ type: "string" }, { maxLength: 20 }] } } };
 const define = (unique: unknown, other: object = { schema }) =>
-  defineCollection("users", { ...other, unique } as Parameters<typeof defineCollection>[1]);
+  defineCollection("users", { ...other, unique } as Parameters<typeof defineCollection>[1], readUniqueWhere);
 
 test("attributes of one short scalar type can be unique, nested ones and null too", async () => {
   const { unique } = await define(["email", "maybe", "author.name", { attribute: "nick", ignoreCase: true }]);
@@ -37,6 +40,72 @@ test("dates in all forms can be unique, and are compared by their instants", asy
   assert.deepEqual([...new Set(texts)], ['"2026-11-23T00:00:00.000Z"']);
 });
 
+test("combinations have up to five attributes, and the comparison of each", async () => {
+  const { unique } = await define([
+    ["email", "maybe"],
+    { attributes: ["nick", "dueAt", "author.name"], ignoreCase: true },
+    ["maybe"],
+    { attributes: ["nick"] },
+  ]);
+  assert.deepEqual(unique, [
+    { path: ["email"], others: [{ path: ["maybe"] }], ignoreCase: false },
+    {
+      path: ["nick"],
+      others: [{ path: ["dueAt"], as: "date" }, { path: ["author", "name"] }],
+      ignoreCase: true,
+    },
+    { path: ["maybe"], ignoreCase: false },
+    { path: ["nick"], ignoreCase: false },
+  ]);
+});
+
+test("a filter keeps what is declared, the attributes that it names, and a filter that JSON does not change", async () => {
+  const where = { or: [{ status: "open" }, { dueAt: { gte: "2026-11-23" }, status: { ne: "done" } }] };
+  const { unique } = await define([
+    { attribute: "email", where },
+    { attribute: "email", where: { status: "open" } },
+    "email",
+  ]);
+  assert.deepEqual(unique[0]?.where?.declared, where);
+  assert.deepEqual(unique[0]?.where?.paths, [["status"], ["dueAt"]]);
+  assert.deepEqual(JSON.parse(JSON.stringify(unique)), unique);
+  assert.deepEqual(unique[1]?.where?.filter, { kind: "in", path: ["status"], values: ["open"] });
+});
+
+test("a filter compares ids as the collection has them", async () => {
+  const where = { id: { gt: 5 } };
+  const { unique } = await define([{ attribute: "email", where }], { schema, id: "integer" });
+  const [first] = unique;
+  assert.ok(first);
+  assert.deepEqual(
+    [5, 6].map((id) => uniqueValue({ id, email: "x" }, first)),
+    [undefined, '"x"'],
+  );
+});
+
+test("a combination counts only if all its values are there, and only where the filter matches", () => {
+  const filter = { kind: "in", path: ["status"], values: ["open"] };
+  const where = { declared: {}, paths: [], filter };
+  const seat = {
+    path: ["train"],
+    others: [{ path: ["day"] }, { path: ["seat"] }],
+    ignoreCase: true,
+    where,
+  } as const;
+  const comparedAs = (attributes: object) => uniqueValue({ id: "a", ...attributes }, seat);
+  const whole = { train: "IC5", day: 31, seat: "12A", status: "open" };
+  assert.equal(comparedAs(whole), comparedAs({ ...whole, seat: "12a" }));
+  assert.notEqual(comparedAs(whole), undefined);
+  for (const changed of [{ status: "done" }, { seat: null }, { day: undefined }, { train: ["IC5"] }])
+    assert.equal(comparedAs({ ...whole, ...changed }), undefined);
+  const twoWays = [
+    { train: 'a","b', day: 1, seat: "c" },
+    { train: "a", day: 1, seat: 'b","c' },
+    { train: "a", day: "1", seat: 'b","c' },
+  ].map((each) => comparedAs({ ...each, status: "open" }));
+  assert.equal(new Set(twoWays).size, 3);
+});
+
 const refused: readonly (readonly [unknown, RegExp])[] = [
   ["email", /users\.unique must be a list/],
   [[7], /users\.unique\[0\] must be an attribute such as/],
@@ -52,6 +121,26 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [["author"], /"author" one type/],
   [["unknown"], /"unknown" one type/],
   [[{ attribute: "maybe", ignoreCase: true }], /only strings/],
+  [[{ attributes: ["maybe", "maybe"] }], /unique\[0\] names an attribute twice/],
+  [[{ attributes: ["maybe"], ignoreCase: true }], /only strings/],
+  [[[]], /unique\[0\] must name 1 to 5 attributes, not 0/],
+  [[["email", "nick", "maybe", "author.name", "status", "dueAt"]], /must name 1 to 5 attributes, not 6/],
+  [[["email", 7]], /unique\[0\] must be an attribute/],
+  [[{ attribute: "email", attributes: ["nick"] }], /unique\[0\] must be an attribute/],
+  [[{ attributes: "email" }], /unique\[0\] must be an attribute/],
+  [[["email", "id"]], /ids are always unique/],
+  [[["email", "many"]], /"many" one type/],
+  [[["email", "endless"]], /"endless" a maxLength/],
+  [["email", ["nick", "email"], ["email", "nick"]], /unique\[2\] is in the list twice/],
+  [["email", { attribute: "email", ignoreCase: true }], /unique\[1\] is in the list twice/],
+  [[{ attribute: "email", where: null }], /unique\[0\]: "where" must be a JSON object/],
+  [[{ attribute: "email", where: {} }], /unique\[0\]: "where" is true for every resource/],
+  [[{ attribute: "email", where: { statsu: "open" } }], /unique\[0\]: .*"status"/],
+  [[{ attribute: "email", where: { status: "opn" } }], /unique\[0\]: .*"open"/],
+  [[{ attribute: "email", where: { dueAt: { gte: "now" } } }], /unique\[0\]: .*the present time/],
+  [[{ attribute: "email", where: { nick: "$subject" } }], /unique\[0\]: .*the same for all callers/],
+  [[["email", "pin"]], /no caller can see pin/],
+  [[{ attribute: "email", where: { pin: "1" } }], /no caller can see pin/],
 ];
 
 for (const [unique, says] of refused) {

@@ -99,3 +99,42 @@ test("lines without an id in a collection of integers are named too", async (t) 
   assert.equal(exitCode, 1);
   assert.match(stderr, /line 1: "email" repeats the value of another resource/);
 });
+
+const seat = {
+  properties: {
+    train: { type: "string", maxLength: 20 },
+    seat: { type: "string", maxLength: 20 },
+    status: { enum: ["open", "gone"] },
+  },
+};
+const seats =
+  '{"id":"a","train":"IC5","seat":"12A","status":"open"}\n{"id":"b","train":"IC5","seat":"12a","status":"gone"}\n' +
+  '{"id":"c","train":"IC5","seat":"12a","status":"open"}\n{"id":"d","train":"IC5","status":"open"}\n';
+const withSeats = (where: object) => ({
+  seats: { schema: seat, unique: [{ attributes: ["train", "seat"], ignoreCase: true, where }] },
+});
+
+test("combinations that collide are told by check and keep the service from starting, only where the filter matches", async (t) => {
+  const cwd = await folder(t, { "seats.ndjson": seats, ...configuration({ seats: { schema: seat } }) });
+  assert.equal((await run(t, ["import", "seats", "seats.ndjson"], { cwd })).exitCode, 0);
+  await declare(cwd, withSeats({ status: "gone" }));
+  await stop(await serve(t, [], { cwd }));
+  await declare(cwd, withSeats({ status: { ne: "gone" } }));
+  const checked = await run(t, ["check"], { cwd });
+  assert.equal(checked.exitCode, 1);
+  assert.match(checked.stdout, /^seats: 1 resource repeats the value of another in a unique attribute$/m);
+  assert.match(checked.stdout, /^ {2}"c": "train" repeats the value of "a", together with "seat"$/m);
+  const refused = await run(t, ["serve"], { cwd });
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /one resource repeats the value of another .*first "c": "train" repeats/);
+  await stop(await serve(t, ["--accept"], { cwd }));
+  const imported = await run(t, ["import", "seats", "-"], {
+    cwd,
+    input: '{"id":"e","train":"ic5","seat":"12A"}\n{"id":"f","train":"ic5","seat":"12A","status":"gone"}\n',
+  });
+  assert.equal(imported.exitCode, 1);
+  assert.match(
+    imported.stderr,
+    /line 1: "train" repeats the value of another resource, together with "seat"; "seat" /,
+  );
+});

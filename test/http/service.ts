@@ -22,6 +22,7 @@ import type { Log } from "../../src/http/service.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/bounds.ts";
 import type { MetricsPlace } from "../../src/observe/place.ts";
+import { readUniqueWhere } from "../../src/query/unique-values.ts";
 import { readSecrets, secretVariable } from "../../src/secrets.ts";
 import { type StartOptions, startServer } from "../../src/server.ts";
 import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
@@ -304,7 +305,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
   const defined = new Map<string, Collection>();
   const rules = new Map<string, Rules>();
   for (const [name, declaration] of Object.entries(options.collections ?? {})) {
-    const collection = await defineCollection(name, declaration);
+    const collection = await defineCollection(name, declaration, readUniqueWhere);
     defined.set(name, collection);
     const unseen = { ...collection, visibility: undefined };
     rules.set(

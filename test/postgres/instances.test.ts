@@ -292,3 +292,45 @@ test("while a rewind writes, a write to the same resource does not hold up write
   await rewound;
   await refused;
 });
+
+test("a delete that clears a reference and a create in another instance never make two resources equal", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  const [first, second] = stores as [Store, Store];
+  const where = {
+    declared: { team: { exists: false } },
+    paths: [["team"]] as const,
+    filter: { kind: "exists", path: ["team"] as const, value: false },
+  };
+  await first.migrate([
+    declaration("teams"),
+    declaration("members", {
+      unique: [{ path: ["name"], others: [{ path: ["n"] }], ignoreCase: false, where }],
+      references: [{ path: ["team"], collection: "teams", onDelete: "clear" }],
+    }),
+  ]);
+  const create = (collection: string, id: string, attributes: object = {}) => ({
+    key: { collection, id },
+    expect: "absent" as const,
+    next: JSON.stringify({ id, ...attributes }),
+  });
+  for (let n = 0; n < 20; n++) {
+    const value = { name: "kim", n };
+    await first.commit({
+      changes: [create("teams", `t${n}`), create("members", `a${n}`, { ...value, team: `t${n}` })],
+      at: 1,
+    });
+    const outcomes = await Promise.allSettled([
+      first.commit({
+        changes: [{ key: { collection: "teams", id: `t${n}` }, expect: 1, next: undefined }],
+        at: 2,
+      }),
+      second.commit({ changes: [create("members", `b${n}`, value)], at: 2 }),
+    ]);
+    const refused = outcomes.filter((each) => each.status === "rejected");
+    assert.equal(refused.length, 1, `round ${n}`);
+    assert.match((refused[0] as PromiseRejectedResult).reason.code, /^(?:REFERENCED|UNIQUE_VIOLATION)$/);
+  }
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});

@@ -64,6 +64,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "shared-flushes",
     "stuck-writer",
     "unique",
+    "unique-combinations",
     "update",
     // lists
     "access/views",

@@ -264,8 +264,8 @@ function requireRoom(length: number): void {
 /** A client's error with the index of its operation. A 5xx is not the fault of an operation. */
 function withOperation(error: unknown, operation: number): unknown {
   if (!(error instanceof Problem) || error.status >= 500) return error;
-  const { code, message, violations, headers, cause } = error;
-  return new Problem(code, message, { violations, headers, cause, operation });
+  const { code, message, violations, headers, cause, holder } = error;
+  return new Problem(code, message, { violations, headers, cause, holder, operation });
 }
 
 /** Creates the collections that do not exist yet. */

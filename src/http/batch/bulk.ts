@@ -192,9 +192,9 @@ function bodyOf(
 function withResource(error: unknown, { path }: Bulk, id: string | undefined): unknown {
   if (!(error instanceof Problem) || error.status >= 500 || id === undefined) return error;
   const resource = resourcePath(path, id);
-  const { code, violations, headers, cause } = error;
+  const { code, violations, headers, cause, holder } = error;
   const message = `Nothing changed, because ${resource} was refused: ${error.message}`;
-  return new Problem(code, message, { violations, headers, cause, resource });
+  return new Problem(code, message, { violations, headers, cause, holder, resource });
 }
 
 /** `part` is a filter for the first resources that match. */

@@ -5,6 +5,7 @@ import { type Collection, openCollection } from "../../collection/collection.ts"
 import { idKinds } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
+import { pathsOf } from "../../collection/unique.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { usableNames } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
@@ -70,7 +71,21 @@ const collectionDetails = closedObject(
     timestamps: truth,
     requirePreconditions: truth,
     indexes: listOf(texts, "The attributes of each index. `-` means descending."),
-    unique: listOf(closedObject({ attribute: text, ignoreCase: truth })),
+    unique: listOf(
+      closedObject(
+        {
+          attribute: text,
+          attributes: { description: "The attributes of a combination, instead of `attribute`.", ...texts },
+          ignoreCase: truth,
+          where: {
+            description: "Only resources that match this filter can conflict. Left out: all resources.",
+            type: "object",
+            additionalProperties: true,
+          },
+        },
+        { optional: ["attribute", "attributes", "where"] },
+      ),
+    ),
     search: { ...texts, description: "The attributes that `q` searches." },
     references: listOf(reference),
     relations: listOf(relation),
@@ -215,8 +230,14 @@ function declarationOf(service: Service, caller: Caller, collection: Collection)
     requirePreconditions: collection.requirePreconditions,
     indexes: indexes.filter((index) => index.every(({ path }) => isSeen(path))).map(keysOf),
     unique: unique
-      .filter(({ path }) => isSeen(path))
-      .map(({ path, ignoreCase }) => ({ attribute: formatPath(path), ignoreCase })),
+      .filter((each) => [...pathsOf(each), ...(each.where?.paths ?? [])].every(isSeen))
+      .map((each) => ({
+        ...(each.others === undefined
+          ? { attribute: formatPath(each.path) }
+          : { attributes: pathsOf(each).map(formatPath) }),
+        ignoreCase: each.ignoreCase,
+        ...(each.where && { where: each.where.declared }),
+      })),
     search: search.filter(isSeen).map(formatPath),
     references: references
       .filter(({ path }) => isSeen(path))

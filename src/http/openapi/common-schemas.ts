@@ -87,6 +87,12 @@ const problem: Part = {
       type: "string",
       format: "uri-reference",
     },
+    holder: {
+      description:
+        "The path of the resource that has the same unique values; `null` if the caller cannot read it. Left out if the same request makes it.",
+      type: ["string", "null"],
+      format: "uri-reference",
+    },
     matched: {
       description: "The number of resources that match, if they are too many.",
       ...count,

@@ -1,16 +1,21 @@
 /** A write and its plan, and the commit of the plan. It limits how long the client waits for the store. */
-import type { Collection } from "../../collection/collection.ts";
+import { type Collection, openCollection } from "../../collection/collection.ts";
+import { isAbout } from "../../collection/resource.ts";
+import { hiddenConflict } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
-import { danglingDetail, takenDetail } from "../../store/core/commits/refusals.ts";
+import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
 import type { Change } from "../../store/port/commit.ts";
+import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { Users } from "../../users/users.ts";
+import { guardOf, viewFor } from "../caller/permission.ts";
 import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
-import type { Clock, Service, Surface } from "../service.ts";
+import { resourcePath } from "../route.ts";
+import { type Clock, findCollection, type Service, type Surface } from "../service.ts";
 import { receiptFor, withoutBody } from "./idempotency.ts";
 
 /** The operations that write resources of one collection. */
@@ -88,7 +93,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   } catch (error) {
     // not a precondition of the client, because those are checked before the commit
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
-    const problem = withViolation(error);
+    const problem = await withViolations(write, changes, error);
     throw explain === undefined ? problem : explain(problem);
   }
   plan.onCommitted?.();
@@ -117,15 +122,37 @@ async function withAccounts(
   return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
-/** The store names the attribute that it refuses. For the client, this is a violation of the body. */
-function withViolation(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.attribute === undefined) return error;
-  const { code, message, change, attribute: pointer, others } = error;
-  const violation =
-    code === "UNIQUE_VIOLATION"
-      ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
-      : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
-  return new Problem(code, message, { violations: [violation], change, attribute: pointer, others });
+/**
+ * The store names the attributes that it refuses. For the client, these are violations of the body. For a unique value, the client also
+ * learns which resource has it, if the caller can read that one.
+ */
+async function withViolations(write: Write, changes: readonly Change[], error: unknown): Promise<unknown> {
+  if (!(error instanceof Problem) || error.attributes.length === 0) return error;
+  const { code, message, change, attributes, others } = error;
+  if (code === "UNIQUE_VIOLATION") return withHolder(write, changes[change ?? 0] as Change, error);
+  const violations = attributes.map(
+    (pointer) => ({ in: "body", pointer, code: "reference", detail: danglingDetail }) as const,
+  );
+  return new Problem(code, message, { violations, change, attributes, others });
+}
+
+/** The problem of a unique value, with the path of its holder, and without the names of attributes that the caller cannot see. */
+async function withHolder(
+  { service, operation: { caller } }: Write,
+  { key: { collection: name } }: Change,
+  { code, change, attributes, takenBy: id = "", others }: Problem,
+): Promise<Problem> {
+  const declared = findCollection(service, name) ?? openCollection(name);
+  const collection = viewFor(service, declared, caller);
+  const hidden = [...(collection.visibility?.hidden ?? [])];
+  const seen = attributes.filter((pointer) => !hidden.some((each) => isAbout({ pointer }, each)));
+  const violations = takenViolations(seen);
+  if (seen.length < attributes.length) violations.push(hiddenConflict);
+  const message = seen.length === 0 ? `The resource ${hiddenConflict.detail}.` : takenMessage(seen);
+  const stored = isInternal(name) ? undefined : await service.store.read({ collection: name, id });
+  const path = resourcePath(`${service.settings.prefix}/${name}`, id);
+  const holder = stored && (guardOf(service, collection, caller).may("read", stored.text) ? path : null);
+  return new Problem(code, message, { violations, holder, change, attributes, others });
 }
 
 /**

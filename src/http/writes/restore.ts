@@ -2,7 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { pickMembers } from "../../collection/resource.ts";
-import { visibleViolations } from "../../collection/visibility.ts";
+import { hiddenConflict, visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -124,10 +124,11 @@ function settablePart({ text }: Stored, { visibility }: Collection): Record<stri
 /** The violations are about a version that the client did not send, and can be about attributes that the caller cannot see. */
 function explained(error: unknown, { collection, guard }: Restore, version: number): unknown {
   if (!(error instanceof Problem) || error.violations.length === 0) return error;
-  const { code, message, violations } = error;
-  const isVisible = guard.canRead && areVisible(violations, collection);
+  const { code, message, violations, holder } = error;
+  const isHidden = code === "UNIQUE_VIOLATION" && violations.includes(hiddenConflict);
+  const isVisible = guard.canRead && areVisible(violations, collection) && !isHidden;
   if (isVisible)
-    return new Problem(code, `Version ${version} cannot be restored. ${message}`, { violations });
+    return new Problem(code, `Version ${version} cannot be restored. ${message}`, { violations, holder });
   return new Problem(code, "This version cannot be restored because of attributes that you cannot see.");
 }
 

@@ -7,9 +7,10 @@ import { type Index, nameOfKey } from "../../collection/indexes.ts";
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import type { Attributes } from "../../collection/resource.ts";
-import { type Unique, uniqueValue } from "../../collection/unique.ts";
+import type { Unique } from "../../collection/unique.ts";
 import { wordsVersion } from "../../query/search-words.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
+import { uniqueValue } from "../../query/unique-values.ts";
 import { type CollectionRecord, isEqualJson } from "../port/record.ts";
 import type { Slot } from "./access-path.ts";
 import { keyAt } from "./order-keys.ts";
@@ -165,6 +166,8 @@ export function withBuilding({ next, used }: Slots, building: Building | undefin
 function namesOf({ indexes, unique = [] }: Keyed): string[] {
   return [
     ...indexes.map((index) => JSON.stringify(index.map((key) => [nameOfKey(key), key.descending]))),
-    ...unique.map(({ path, ignoreCase, as }) => JSON.stringify({ path, ignoreCase, as })),
+    ...unique.map(({ path, ignoreCase, as, others, where }) =>
+      JSON.stringify({ path, ignoreCase, as, others, where: where?.filter }),
+    ),
   ];
 }

@@ -293,9 +293,9 @@ export interface ImportedResource {
 export interface Refused {
   /** Its index in the call. */
   position: number;
-  /** The attribute at fault, as a JSON Pointer in a fragment. `undefined` if the id is taken. */
-  pointer: string | undefined;
-  /** The attribute refers to a resource that does not exist. @default its value is taken */
+  /** The attributes at fault, as JSON Pointers in fragments. Empty if the id is taken. */
+  pointers: readonly string[];
+  /** The attribute refers to a resource that does not exist. @default the value is taken, or the combination of values */
   isLost?: true;
 }
 

@@ -15,6 +15,25 @@ export const dataFaults: readonly Fault[] = [
     replacements: [["text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "text.toLowerCase()"]],
   },
   {
+    name: "unique-filter-ignored",
+    what: "Resources that the filter of a unique attribute does not match can conflict.",
+    noticedBy: "test/collection/unique.test.ts",
+    replacements: [
+      ["if (where !== undefined && !matches(where.filter as Filter, resource)) return undefined;", ""],
+    ],
+  },
+  {
+    name: "unique-in-parts",
+    what: "A combination of unique attributes conflicts although one of its values is missing.",
+    noticedBy: "test/collection/unique.test.ts",
+    replacements: [
+      [
+        "    if (value === undefined) return undefined;\n    values.push(value);",
+        '    values.push(value ?? "");',
+      ],
+    ],
+  },
+  {
     name: "date-to-milliseconds",
     what: "A filter by a date ignores the digits after its milliseconds.",
     noticedBy: "test/http/instants.test.ts",

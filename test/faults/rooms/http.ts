@@ -17,6 +17,14 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "holder-shown",
+    what: "A refused unique value names the other resource to callers who cannot read it.",
+    noticedBy: "test/http/unique-combinations.test.ts",
+    replacements: [
+      ['guardOf(service, collection, caller).may("read", stored.text) ? path', "collection.name ? path"],
+    ],
+  },
+  {
     name: "accept-zero",
     what: "A format that the Accept header excludes with q=0 is used.",
     noticedBy: "test/http/negotiation.test.ts",

@@ -70,6 +70,14 @@ export const storeFaults: readonly Fault[] = [
     replacements: [["waiting.delete(start);\n        tasks--;", "tasks--;"]],
   },
   {
+    name: "cleared-not-compared",
+    what: "A delete that clears references makes two resources have the same unique value.",
+    noticedBy: "test/http/unique-combinations.test.ts",
+    replacements: [
+      ["else if (from.unique.some(({ where }) => where !== undefined))", "else if (from.number < 0)"],
+    ],
+  },
+  {
     name: "refused-commit-stays",
     what: "The changes of a refused commit are not taken back, so a group of commits writes them.",
     noticedBy: "test/http/unique.test.ts",

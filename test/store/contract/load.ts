@@ -62,10 +62,10 @@ export function loadContract(open: OpenFixture): void {
       ];
       assert.deepEqual(await Promise.all(batches), [
         [
-          { position: 1, pointer: undefined },
-          { position: 2, pointer: undefined },
+          { position: 1, pointers: [] },
+          { position: 2, pointers: [] },
         ],
-        [{ position: 0, pointer: undefined }],
+        [{ position: 0, pointers: [] }],
       ]);
       await load.finish();
       assert.equal((await store.read(topic("b")))?.text, textOf("b"));

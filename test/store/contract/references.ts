@@ -66,9 +66,9 @@ export function referencesContract(open: OpenFixture): void {
         [{ by: "kim", n: 6 }, "#/n"],
       ] as const) {
         for (const change of [created(topic("c"), attributes), updated(topic("b"), 1, attributes)]) {
-          await assert.rejects(commit(store, [change]), ({ code, attribute }: Problem) => {
+          await assert.rejects(commit(store, [change]), ({ code, attributes }: Problem) => {
             assert.equal(code, "REFERENCE_NOT_FOUND");
-            assert.equal(attribute, pointer);
+            assert.deepEqual(attributes, [pointer]);
             return true;
           });
         }
@@ -271,7 +271,7 @@ export function referencesContract(open: OpenFixture): void {
         { id: "a", text: textOf("a", { parent: "b" }) },
         { id: "x", text: textOf("x", { by: "kim" }) },
       ];
-      assert.deepEqual(await load.add(arrivals), [{ position: 1, pointer: "#/by", isLost: true }]);
+      assert.deepEqual(await load.add(arrivals), [{ position: 1, pointers: ["#/by"], isLost: true }]);
       await load.add([{ id: "b", text: textOf("b", { parent: "a" }) }]);
       await load.finish();
       const other = await store.load("topics");

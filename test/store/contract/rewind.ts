@@ -394,13 +394,14 @@ export function rewindContract(open: OpenFixture): void {
         await commit(store, [updated(topic("a"), 1), updated(topic("b"), 1)], { at: at + 10 });
         await store.migrate([
           declaration("topics", {
-            unique: [{ path: ["code"], ignoreCase: false }],
+            unique: [{ path: ["code"], others: [{ path: ["by"] }], ignoreCase: false }],
             references: [{ path: ["by"], collection: "users", onDelete: "cascade" }],
           }),
         ]);
         assert.deepEqual(await refusalsOf(store, await plan(store, at, "topics")), [
           "topics/a reference #/by",
           "topics/b reference #/by",
+          "topics/b unique #/by",
           "topics/b unique #/code",
         ]);
         assert.equal((await store.read(topic("a")))?.version, 2);

@@ -1,8 +1,11 @@
 /** Unique attributes: no write makes a value be there twice. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
+import type { Filter } from "../../../src/query/filter.ts";
+import type { Change } from "../../../src/store/port/commit.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import {
   at,
@@ -17,11 +20,23 @@ import {
   textOf,
   topic,
   updated,
+  user,
 } from "./fixture.ts";
 
 const record = (unique: readonly Unique[]) => declaration("topics", { unique });
 
 const email: Unique = { path: ["email"], ignoreCase: false };
+const whereOpen = {
+  declared: { status: "open" },
+  paths: [["status"]] as const,
+  filter: { kind: "in", path: ["status"], values: ["open"] },
+};
+const seat: Unique = {
+  path: ["train"],
+  others: [{ path: ["day"], as: "date" }, { path: ["seat"] }],
+  ignoreCase: false,
+  where: whereOpen,
+};
 const declare = (store: Store, unique: readonly Unique[] = [email]) => store.migrate([record(unique)]);
 
 export function uniqueContract(open: OpenFixture): void {
@@ -35,8 +50,11 @@ export function uniqueContract(open: OpenFixture): void {
       await rejectsWith("UNIQUE_VIOLATION", commit(store, [updated(topic("b"), 1, { email: "x" })]));
       await assert.rejects(
         commit(store, [created(topic("c"), { "a b": { "c/d": 1 } })]),
-        ({ attribute, change }: Problem) => {
-          assert.deepEqual({ attribute, change }, { attribute: "#/a%20b/c~1d", change: 0 });
+        ({ attributes, takenBy, change }: Problem) => {
+          assert.deepEqual(
+            { attributes, takenBy, change },
+            { attributes: ["#/a%20b/c~1d"], takenBy: "a", change: 0 },
+          );
           return true;
         },
       );
@@ -239,9 +257,9 @@ export function uniqueContract(open: OpenFixture): void {
         { id: "e", text: textOf("e", { email: "z" }) },
       ];
       assert.deepEqual(await load.add(arrivals), [
-        { position: 0, pointer: "#/email" },
-        { position: 2, pointer: "#/email" },
-        { position: 3, pointer: undefined },
+        { position: 0, pointers: ["#/email"] },
+        { position: 2, pointers: ["#/email"] },
+        { position: 3, pointers: [] },
       ]);
       await load.finish();
       assert.deepEqual(await scannedIds(store, "topics"), ["a", "c", "e"]);
@@ -262,4 +280,213 @@ export function uniqueContract(open: OpenFixture): void {
       await commit(again, [created(topic("c"), { email: "x" })]);
     }),
   );
+
+  test(
+    "a combination is taken only as a whole, and the refusal names all its attributes and the holder",
+    onStore(open, async (store) => {
+      await declare(store, [seat]);
+      const first = { train: "IC5", day: "2026-01-31", seat: 12, status: "open" };
+      await commit(store, [created(topic("a"), first)]);
+      await assert.rejects(
+        commit(store, [created(topic("b"), { ...first, day: "2026-01-31T00:00:00Z" })]),
+        ({ code, attributes, takenBy, message }: Problem) => {
+          assert.deepEqual([code, attributes], ["UNIQUE_VIOLATION", ["#/train", "#/day", "#/seat"]]);
+          assert.equal(takenBy, "a");
+          assert.equal(message, '"train", "day" and "seat" repeat the values of another resource.');
+          return true;
+        },
+      );
+      const others = [
+        { train: "ic5" },
+        { day: "2026-02-01" },
+        { seat: "12" },
+        { seat: null },
+        { train: undefined },
+      ];
+      for (const [n, other] of others.entries())
+        await commit(store, [created(topic(`c${n}`), { ...first, ...other })]);
+    }),
+  );
+
+  test(
+    "only resources that match the filter conflict, also those that come to match it",
+    onStore(open, async (store) => {
+      await declare(store, [{ ...email, where: whereOpen }]);
+      const isOpen = { email: "x", status: "open" };
+      await commit(store, [created(topic("a"), isOpen), created(topic("b"), { email: "x", status: "done" })]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(store, [updated(topic("b"), 1, isOpen)]));
+      await commit(store, [updated(topic("a"), 1, { email: "x", status: "done" })]);
+      await commit(store, [updated(topic("b"), 1, isOpen)]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(store, [updated(topic("a"), 2, isOpen)]));
+      await commit(store, [updated(topic("b"), 2, { email: "x" }), updated(topic("a"), 2, isOpen)]);
+    }),
+  );
+
+  test(
+    "a delete that clears a reference does not make two resources equal",
+    onStore(open, async (store) => {
+      const withoutTeam = { kind: "exists", path: ["team"] as const, value: false };
+      const where = {
+        declared: { team: { exists: false } },
+        paths: [["team"]] as const,
+        filter: withoutTeam,
+      };
+      const references = [{ path: ["team"] as const, collection: "users", onDelete: "clear" as const }];
+      await store.migrate([declaration("users")]);
+      await store.migrate([declaration("topics", { unique: [{ ...email, where }], references })]);
+      await commit(store, [created(user("u1")), created(user("u2"))]);
+      await commit(store, [
+        created(topic("a"), { email: "x", team: "u1" }),
+        created(topic("b"), { email: "x", team: "u2" }),
+        created(topic("c"), { email: "y", team: "u2" }),
+      ]);
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("u1"), 1), deleted(user("u2"), 1)]));
+      await commit(store, [deleted(user("u1"), 1)]);
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("u2"), 1)]));
+      await commit(store, [deleted(topic("a"), 2), deleted(user("u2"), 1)]);
+      assert.deepEqual(await scannedIds(store, "topics"), ["b", "c"]);
+    }),
+  );
+
+  test(
+    "of commits at once that take one combination in a filter, one happens",
+    onStore(open, async (store) => {
+      await declare(store, [seat]);
+      const same = Array.from({ length: 40 }, (_, n) =>
+        commit(store, [created(topic(`t${n}`), { train: "IC5", day: 1, seat: 7, status: "open" })]),
+      );
+      const beside = Array.from({ length: 20 }, (_, n) =>
+        commit(store, [created(topic(`d${n}`), { train: "IC5", day: 1, seat: 7, status: "done" })]),
+      );
+      const fates = await Promise.allSettled(same);
+      await Promise.all(beside);
+      assert.equal(fates.filter(({ status }) => status === "fulfilled").length, 1);
+    }),
+  );
+
+  test(
+    "a declaration of combinations counts the resources that are there, and another filter counts others",
+    onStore(open, async (store, reopen) => {
+      const open = { train: "IC5", day: 1, seat: 7, status: "open" };
+      await commit(store, [created(topic("a"), open), created(topic("b"), { ...open, status: "done" })]);
+      await declare(store, [seat]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("c"), open)]));
+      const again = await reopen();
+      assert.deepEqual(again.collections().get("topics")?.unique, [seat]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(again, [created(topic("c"), open)]));
+      await commit(again, [created(topic("c"), { ...open, status: "done" })]);
+      const done = { ...whereOpen.filter, values: ["done"] };
+      await declare(again, [{ ...seat, where: { ...whereOpen, filter: done } }]);
+      await commit(again, [created(topic("d"), open)]);
+      await rejectsWith(
+        "UNIQUE_VIOLATION",
+        commit(again, [created(topic("e"), { ...open, status: "done" })]),
+      );
+    }),
+  );
+
+  test(
+    "random commits and imports are accepted if no two resources would be equal, by an oracle",
+    onStore(open, async (store) => {
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(wish, { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+          async (steps) => {
+            const collection = `things${round++}`;
+            await store.migrate([declaration(collection, { unique: oracles.map(({ unique }) => unique) })]);
+            const kept = new Map<string, { version: number; attributes: Thing }>();
+            for (const wishes of steps) {
+              const next = new Map(kept);
+              const changes: Change[] = [];
+              for (const [id, attributes] of new Map(wishes.map(({ id, ...rest }) => [id, rest]))) {
+                const version = kept.get(id)?.version ?? 0;
+                next.set(id, { version: version + 1, attributes });
+                const key = { collection, id };
+                changes.push(version === 0 ? created(key, attributes) : updated(key, version, attributes));
+              }
+              const fits = !hasTwins([...next].map(([, { attributes }]) => attributes));
+              const outcome = await commit(store, changes).then(
+                () => true,
+                (error: Problem) => error.code !== "UNIQUE_VIOLATION" && Promise.reject(error),
+              );
+              assert.equal(outcome, fits, JSON.stringify([...next]));
+              if (fits) for (const [id, each] of next) kept.set(id, each);
+            }
+            const load = await store.load(collection);
+            const arrivals = steps.flat().map((attributes, n) => ({ ...attributes, id: `l${n}` }));
+            const refused = await load.add(
+              arrivals.map(({ id, ...rest }) => ({ id, text: textOf(id, rest) })),
+            );
+            const accepted = [...kept.values()].map(({ attributes }) => attributes);
+            const expected = arrivals.flatMap(({ id: _, ...attributes }, position) => {
+              if (hasTwins([...accepted, attributes])) return [position];
+              accepted.push(attributes);
+              return [];
+            });
+            assert.deepEqual(
+              refused.map(({ position }) => position),
+              expected,
+            );
+            await load.cancel();
+          },
+        ),
+        { numRuns: 40 },
+      );
+    }),
+  );
+}
+
+interface Thing {
+  a?: string | null | undefined;
+  b?: number | string | null | undefined;
+  status?: string | undefined;
+  n?: number | undefined;
+}
+
+const wish = fc.record({
+  id: fc.constantFrom("1", "2", "3", "4"),
+  a: fc.constantFrom("x", "X", "y", "x".repeat(99), null, undefined),
+  b: fc.constantFrom(1, "1", null, undefined),
+  status: fc.constantFrom("open", "done", undefined),
+  n: fc.constantFrom(1, 2, undefined),
+});
+
+/** Unique combinations, and for each whether a resource counts and what it is compared by, without the code under test. */
+const oracles: readonly { unique: Unique; keyOf(thing: Thing): string | undefined }[] = [
+  {
+    unique: { path: ["a"], others: [{ path: ["b"] }], ignoreCase: true, where: whereOpen },
+    keyOf: ({ a, b, status }) =>
+      status === "open" && a != null && b != null ? `${a.toLowerCase()}/${typeof b}${b}` : undefined,
+  },
+  {
+    unique: { path: ["b"], others: [{ path: ["n"] }, { path: ["status"] }], ignoreCase: false },
+    keyOf: ({ b, n, status }) =>
+      b != null && n !== undefined && status !== undefined ? `${typeof b}${b}/${n}/${status}` : undefined,
+  },
+  {
+    unique: {
+      path: ["a"],
+      ignoreCase: false,
+      where: {
+        declared: {},
+        paths: [],
+        filter: {
+          kind: "and",
+          filters: [
+            { kind: "gte", path: ["n"], values: [2] },
+            { kind: "not", filter: { kind: "exists", path: ["status"], value: true } },
+          ],
+        } as Filter,
+      },
+    },
+    keyOf: ({ a, n, status }) => (n === 2 && status === undefined && a != null ? a : undefined),
+  },
+];
+
+function hasTwins(things: readonly Thing[]): boolean {
+  return oracles.some(({ keyOf }) => {
+    const keys = things.map(keyOf).filter((key) => key !== undefined);
+    return new Set(keys).size < keys.length;
+  });
 }

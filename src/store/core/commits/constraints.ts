@@ -1,7 +1,8 @@
 /** The constraints that every changed resource must meet: unique values and references. */
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import { uniqueValue } from "../../../collection/unique.ts";
+import { pathsOf } from "../../../collection/unique.ts";
 import { toFragment } from "../../../json/pointer.ts";
+import { uniqueValue } from "../../../query/unique-values.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";
@@ -52,19 +53,27 @@ function* findCollisions(
     const known = indexes;
     const isLater = (other: string) => (known.get(`${collection.number}/${other}`) ?? -1) > index;
     const attributes = resources[index] as Record<string, unknown>;
-    const pointer = yield* findTaken(judging, collection, { id, attributes, isLater });
-    if (pointer !== undefined) found.push(valueTaken(pointer, index));
+    const taken = yield* findTaken(judging, collection, { id, attributes, isLater });
+    if (taken !== undefined) found.push(valueTaken(taken, index));
     if (found.length >= most) break;
   }
   return found;
 }
 
-/** The first unique attribute whose value another resource has, as a pointer. */
+/** The attributes of a unique value that another resource has. */
+export interface Taken {
+  /** JSON Pointers in fragments. */
+  pointers: readonly string[];
+  /** The id of the other resource. */
+  holder: string;
+}
+
+/** The first unique value that another resource has. */
 export function* findTaken(
   { staged, lookups }: Judging,
   collection: NumberedCollection,
   { id, attributes, isLater = () => false }: ParsedResource,
-): Plan<string | undefined> {
+): Plan<Taken | undefined> {
   const isOther = (other: string) => other !== id && !isLater(other);
   for (const place of collection.uniqueSlots) {
     const { unique } = place;
@@ -73,10 +82,10 @@ export function* findTaken(
     // This resource and holders with staged changes are skipped. One holder more than these is enough.
     const enough = staged.of(collection).resources.length + 1;
     const held = yield* lookups.holders(collection, place, { value, enough });
-    const isTaken =
-      held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||
-      [...staged.holders(collection, unique, value)].some(isOther);
-    if (isTaken) return toFragment(unique.path);
+    const holder =
+      held.find((other) => isOther(other) && !staged.hasChanged(collection, other)) ??
+      [...staged.holders(collection, place, value)].find(isOther);
+    if (holder !== undefined) return { pointers: pathsOf(unique).map(toFragment), holder };
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import { clientAttributes, withTimestamps } from "../../../collection/timestamps
 import { isInternal } from "../../port/record.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Referrer } from "../catalogue.ts";
+import { findTaken } from "./constraints.ts";
 import type { ReadLimit } from "./lookups.ts";
 import {
   cascadeTooLarge,
@@ -12,6 +13,7 @@ import {
   refersToDeleted,
   refuseDamaged,
   stillReferenced,
+  valueTakenByClearing,
 } from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
@@ -77,6 +79,8 @@ class DeletePropagation {
   readonly #origin: Origin;
   readonly #changes: readonly ResolvedChange[];
   readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
+  /** The resources that can have a new unique value without their references. */
+  readonly #cleared: { from: Referrer["from"]; resource: StagedResource; deleted: Deleted }[] = [];
   #ownResources: ReadonlySet<string> | undefined;
   readonly #maxText: number;
   #resourceCount = 0;
@@ -106,7 +110,7 @@ class DeletePropagation {
       }
       wave = next;
     }
-    return yield* this.#findRestricted();
+    return (yield* this.#findRestricted()) ?? (yield* this.#findTaken());
   }
 
   *#follow(referrer: Referrer, deleted: readonly Deleted[], next: Deleted[]): Plan<Refusal | undefined> {
@@ -132,10 +136,11 @@ class DeletePropagation {
   #followOne(
     { from, reference }: Referrer,
     resource: StagedResource,
-    { id, change }: Deleted,
+    deleted: Deleted,
     next: Deleted[],
   ): Refusal | undefined {
     const { now } = resource;
+    const { id, change } = deleted;
     if (now === undefined) return undefined; // another reference has deleted it
     this.#ownResources ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
     if (this.#ownResources.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
@@ -151,6 +156,9 @@ class DeletePropagation {
         : textWithoutReference({ from, reference }, now, { id, ownId: resource.id, at });
     this.#judging.staged.stage(from, resource, { next: text, at }, this.#origin);
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
+    // A missing attribute never conflicts, but the filter of a unique attribute can match without it.
+    else if (from.unique.some(({ where }) => where !== undefined))
+      this.#cleared.push({ from, resource, deleted });
     return undefined;
   }
 
@@ -160,6 +168,17 @@ class DeletePropagation {
     this.#textBytes += Buffer.byteLength(text);
     if (this.#resourceCount > maxResources) return `${maxResources.toLocaleString("en")} resources`;
     return this.#textBytes > this.#maxText ? `${maxCascadeText / 1024 / 1024} MiB of resources` : undefined;
+  }
+
+  /** Finds a resource with a unique value that another one has, now that its reference is cleared. */
+  *#findTaken(): Plan<Refusal | undefined> {
+    for (const { from, resource, deleted } of this.#cleared) {
+      if (resource.now === undefined) continue; // another reference has deleted it
+      const attributes = JSON.parse(resource.now.text) as Record<string, unknown>;
+      const taken = yield* findTaken(this.#judging, from, { id: resource.id, attributes });
+      if (taken !== undefined) return valueTakenByClearing(deleted.id, deleted.change);
+    }
+    return undefined;
   }
 
   /** Finds a resource that still refers to a deleted one. This is known only after all other changes are staged. */

@@ -63,7 +63,7 @@ function* judgeImported(
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of imported.entries()) {
     if (taken.size > 0 && taken.has(id)) {
-      refused.push({ position, pointer: undefined });
+      refused.push({ position, pointers: [] });
       continue;
     }
     if (canRepeat) taken.add(id);
@@ -90,9 +90,9 @@ function* refuseImported(
   { id, attributes }: ParsedResource,
 ): Plan<Omit<Refused, "position"> | undefined> {
   const taken = yield* findTaken(judging, collection, { id, attributes });
-  if (taken !== undefined) return { pointer: taken };
+  if (taken !== undefined) return { pointers: taken.pointers };
   const lost = yield* findLostNow(judging, collection.references, { attributes, among });
-  return lost === undefined ? undefined : { pointer: lost, isLost: true };
+  return lost === undefined ? undefined : { pointers: [lost], isLost: true };
 }
 
 /** A pointer to the first reference that leads to no resource, even after the rest of the import. */

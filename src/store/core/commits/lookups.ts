@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import { uniqueValue } from "../../../collection/unique.ts";
+import { uniqueValue } from "../../../query/unique-values.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import {
   ask,

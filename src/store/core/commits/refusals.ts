@@ -1,15 +1,18 @@
 /** The reasons why a store refuses a write. All stores use these codes and messages. */
-import { Problem, type ProblemCode } from "../../../errors.ts";
+import { Problem, type ProblemCode, type Violation } from "../../../errors.ts";
 import { subjectAt } from "../../../json/pointer.ts";
 import { checksumOfResource, damageOf, nameOfResource } from "../checksums.ts";
+import type { Taken } from "./constraints.ts";
 import type { ResourceState } from "./staged-changes.ts";
 
 /** Why a commit is refused. */
 export interface Refusal {
   code: ProblemCode;
   detail: string;
-  /** The attribute, as a JSON Pointer in a fragment. */
-  pointer?: string;
+  /** The attributes, as JSON Pointers in fragments. */
+  pointers?: readonly string[];
+  /** The id of the resource that has the unique value. */
+  holder?: string;
   /** The index of the change in its commit. */
   change?: number;
   /** The further reasons, if the commit asks for all of them (`Commit.whole`). */
@@ -19,8 +22,12 @@ export interface Refusal {
 /** The most reasons why one commit is refused. */
 export const maxRefusals = 50;
 
-/** The detail of a violation of a unique attribute. */
-export const takenDetail = "repeats the value of another resource";
+/** The detail of a violation of a unique attribute. `others`: the pointers to the other attributes of a combination. */
+export function takenDetail(others: readonly string[] = [], whose = "another resource"): string {
+  const names = others.map((pointer) => subjectAt(pointer, "the resource"));
+  const together = names.length === 0 ? "" : `, together with ${enumerate(names)}`;
+  return `repeats the value of ${whose}${together}`;
+}
 
 /** The detail of a violation of a reference. */
 export const danglingDetail = "is not the id of an existing resource";
@@ -48,14 +55,36 @@ export function staleVersion(id: string, expect: number | "absent", now: Resourc
   };
 }
 
+/** A violation for each attribute of a unique value. */
+export function takenViolations(pointers: readonly string[]): Violation[] {
+  return pointers.map((pointer) => {
+    const detail = takenDetail(pointers.filter((each) => each !== pointer));
+    return { in: "body", pointer, code: "unique", detail };
+  });
+}
+
 /** Another resource has the value of a unique attribute. */
-export function valueTaken(pointer: string, change: number): Refusal {
-  return { code: "UNIQUE_VIOLATION", detail: messageAt(pointer, takenDetail), pointer, change };
+export function valueTaken({ pointers, holder }: Taken, change: number): Refusal {
+  return { code: "UNIQUE_VIOLATION", detail: takenMessage(pointers), pointers, holder, change };
+}
+
+/** The message about a value, or a combination of values, that another resource has. */
+export function takenMessage(pointers: readonly string[]): string {
+  const [first = "#", ...others] = pointers;
+  if (others.length === 0) return messageAt(first, takenDetail());
+  return `${enumerate(pointers.map((pointer) => subjectAt(pointer, "The resource")))} repeat the values of another resource.`;
+}
+
+/** Without a reference to a deleted resource, another resource would have a unique value that exists already. */
+export function valueTakenByClearing(id: string, change: number): Refusal {
+  const detail = `Deleting ${JSON.stringify(id)} would clear references to it, and then two resources would have the same value in a unique attribute. Delete or change one of them first.`;
+  return { code: "REFERENCED", detail, change };
 }
 
 /** A reference to a resource that does not exist. */
 export function danglingReference(pointer: string, change: number): Refusal {
-  return { code: "REFERENCE_NOT_FOUND", detail: messageAt(pointer, danglingDetail), pointer, change };
+  const detail = messageAt(pointer, danglingDetail);
+  return { code: "REFERENCE_NOT_FOUND", detail, pointers: [pointer], change };
 }
 
 /** Other resources refer to a deleted one. */
@@ -105,10 +134,21 @@ export function lastChangeUnknown(collection: string, id: string): Refusal {
 }
 
 /** The refusal as an error. */
-export function problemOf({ code, detail, pointer, change, others }: Refusal): Problem {
-  return new Problem(code, detail, { attribute: pointer, change, others: others?.map(problemOf) });
+export function problemOf({ code, detail, pointers, holder, change, others }: Refusal): Problem {
+  return new Problem(code, detail, {
+    attributes: pointers,
+    takenBy: holder,
+    change,
+    others: others?.map(problemOf),
+  });
 }
 
 function messageAt(pointer: string, detail: string): string {
   return `${subjectAt(pointer, "The resource")} ${detail}.`;
+}
+
+/** `a, b and c`. */
+function enumerate(texts: readonly string[]): string {
+  const [last = "", ...before] = texts.toReversed();
+  return before.length === 0 ? last : `${before.toReversed().join(", ")} and ${last}`;
 }

@@ -2,11 +2,12 @@
 
 import { integerOf } from "../../../collection/ids.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import { type Unique, uniqueValue } from "../../../collection/unique.ts";
+import { uniqueValue } from "../../../query/unique-values.ts";
 import type { ChangeKind } from "../../port/change-log.ts";
 import type { Receipt } from "../../port/commit.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { checksumOfChange, checksumOfKept, checksumOfResource } from "../checksums.ts";
+import type { UniqueSlot } from "../entries.ts";
 
 /** One state of a resource. */
 export interface ResourceState {
@@ -215,9 +216,9 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   }
 
   /** Ids of resources that have a value in a unique attribute because of a staged change. */
-  *holders(collection: C, unique: Unique, value: string): Iterable<string> {
+  *holders(collection: C, { slot }: UniqueSlot, value: string): Iterable<string> {
     const staged = this.of(collection);
-    for (const [state, id] of staged.holders?.get(holderKey(unique, value)) ?? []) {
+    for (const [state, id] of staged.holders?.get(`${slot} ${value}`) ?? []) {
       if (staged.get(id)?.now === state) yield id;
     }
   }
@@ -272,10 +273,10 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   #noteValues(collection: C, id: string, state: ResourceState, attributes: unknown): void {
     const staged = this.of(collection);
     staged.holders ??= new Map();
-    for (const unique of collection.unique) {
+    for (const { slot, unique } of collection.uniqueSlots) {
       const value = uniqueValue(attributes as Record<string, unknown>, unique);
       if (value === undefined) continue;
-      const key = holderKey(unique, value);
+      const key = `${slot} ${value}`;
       const states = staged.holders.get(key);
       // All states stay, because a change that is taken back makes the state before it current again.
       if (states === undefined) staged.holders.set(key, new Map([[state, id]]));
@@ -323,7 +324,3 @@ export function logCells(
 export type LogCells = readonly (string | number | null)[];
 
 const none: readonly never[] = [];
-
-function holderKey({ path, ignoreCase }: Unique, value: string): string {
-  return `${ignoreCase} ${JSON.stringify(path)} ${value}`;
-}

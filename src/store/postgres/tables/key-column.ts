@@ -4,8 +4,8 @@
  */
 
 import type { Attributes } from "../../../collection/resource.ts";
-import { uniqueValue } from "../../../collection/unique.ts";
 import { cursorValuesOf } from "../../../query/sort.ts";
+import { uniqueValue } from "../../../query/unique-values.ts";
 import type { ReadResource } from "../../core/building.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type Numbered, uniqueKey } from "../../core/entries.ts";

@@ -148,6 +148,6 @@ async function commit(store: Store, given: Commit, { name, note }: Run): Promise
   } catch (error) {
     if (!(error instanceof Problem) || error.code === "UNAVAILABLE") throw error;
     if (error.code === "OUTCOME_UNKNOWN") answered({ kind: "unknown" });
-    else answered({ kind: "refused", code: error.code, pointer: error.attribute });
+    else answered({ kind: "refused", code: error.code, pointer: error.attributes.join(" ") || undefined });
   }
 }

@@ -1,7 +1,7 @@
 /** A model of a store: computes the result of a commit only from the contract in `store.ts`. */
 import assert from "node:assert/strict";
 import type { Reference } from "../../../../src/collection/references.ts";
-import { uniqueValue } from "../../../../src/collection/unique.ts";
+import { uniqueValue } from "../../../../src/query/unique-values.ts";
 import type { Commit, Receipt } from "../../../../src/store/port/commit.ts";
 import type { CollectionRecord } from "../../../../src/store/port/record.ts";
 import type { Key } from "../../../../src/store/port/stored.ts";
@@ -110,7 +110,8 @@ class World {
         const isTaken = others.some(
           (other) => other.key.id !== key.id && uniqueValue(other.attributes, unique) === value,
         );
-        return value !== undefined && isTaken ? [refusal("UNIQUE_VIOLATION", `#/${unique.path[0]}`)] : [];
+        const pointers = [unique, ...(unique.others ?? [])].map(({ path }) => `#/${path[0]}`);
+        return value !== undefined && isTaken ? [refusal("UNIQUE_VIOLATION", pointers.join(" "))] : [];
       }),
     );
   }
@@ -131,6 +132,7 @@ class World {
   /** Applies the consequences of deletes to other resources. Returns the refusals. */
   follow(own: ReadonlySet<string>, deleted: readonly Resource[]): string[] {
     const gone = [...deleted];
+    const cleared = new Set<string>();
     for (const target of gone) {
       for (;;) {
         const next = this.#referrersOf(target).find(({ reference }) => reference.onDelete !== "restrict");
@@ -141,9 +143,11 @@ class World {
         const left = isCascade ? undefined : without(resource.attributes, reference, target.key.id);
         this.#set(resource.key, left);
         if (isCascade) gone.push(resource);
+        else cleared.add(nameOf(resource.key));
       }
     }
-    return gone.some((target) => this.#referrersOf(target).length > 0) ? ["REFERENCED"] : [];
+    const isReferenced = gone.some((target) => this.#referrersOf(target).length > 0);
+    return isReferenced || this.collisions(cleared).length > 0 ? ["REFERENCED"] : [];
   }
 
   #set(key: Key, attributes: Attributes | undefined): void {

@@ -199,9 +199,18 @@ function to(collection: string, attribute: string, onDelete: OnDelete): Referenc
 function declared(name: string, references: readonly Reference[]): CollectionRecord {
   const email: Unique = { path: ["email"], ignoreCase: false };
   const nick: Unique = { path: ["nick"], ignoreCase: true };
+  const parentAndN: Unique = {
+    path: ["parent"],
+    others: [{ path: ["n"] }, { path: ["nick"] }],
+    ignoreCase: true,
+  };
+  // A delete that clears `by` can make two topics equal.
+  const withoutBy = { kind: "exists", path: ["by"] as const, value: false };
+  const where = { declared: { by: { exists: false } }, paths: [["by"]] as const, filter: withoutBy };
+  const nWithoutBy: Unique = { path: ["n"], ignoreCase: false, where };
   return declaration(name, {
     idKind: name === "numbers" ? "integer" : "uuid",
-    unique: name === "users" ? [] : name === "topics" ? [email, nick] : [email],
+    unique: name === "users" ? [] : name === "topics" ? [email, nick, parentAndN, nWithoutBy] : [email],
     references,
   });
 }

@@ -1,0 +1,47 @@
+/** Filters in a configuration, such as those of access rules. They are about attributes of the resource itself. */
+import { attributeInfo } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { shortJson } from "../collection/messages.ts";
+import { formatPath } from "../collection/paths.ts";
+import { forwardName } from "../collection/relations.ts";
+import { StartError, toSentence } from "../errors.ts";
+import { type Filter, leavesOf } from "./filter.ts";
+import { readOwnFilter } from "./filter-request.ts";
+import { emptyFilterSize } from "./reading.ts";
+import { inBody, Violations } from "./violations.ts";
+
+/** A filter, and what is wrong with it. */
+export interface DeclaredFilter {
+  filter: Filter;
+  violations: Violations;
+}
+
+/** Reads a filter. The `unjudged` values can be compared with every attribute of their type. */
+export function readDeclaredFilter(
+  declared: unknown,
+  collection: Collection,
+  unjudged: ReadonlySet<unknown> = new Set(),
+): DeclaredFilter {
+  const violations = new Violations();
+  const reading = { collection, violations, used: emptyFilterSize(), unjudged };
+  return { filter: readOwnFilter(declared, inBody("where"), reading), violations };
+}
+
+/** Throws StartError with every fault of a filter, each with the place `at`. `user` names what cannot use related resources. */
+export function requireValidFilter(
+  { filter, violations }: DeclaredFilter,
+  { at, collection, user }: { at: string; collection: Collection; user: string },
+): void {
+  const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
+  if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
+  // An open schema allows any attribute, but in a list the same name leads to a related resource.
+  const relations = collection.references.map(forwardName);
+  for (const { path } of leavesOf(filter)) {
+    const [first, ...rest] = path;
+    if (rest.length === 0 || !relations.includes(first) || attributeInfo(collection, [first]).isDeclared)
+      continue;
+    throw new StartError(
+      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and ${user} cannot use attributes of related resources.`,
+    );
+  }
+}

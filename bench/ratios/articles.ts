@@ -3,7 +3,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { formatCursor, listName } from "../../src/query/cursor.ts";
 import { parseList } from "../../src/query/query-string.ts";
-import { type Compare, compareBy, cursorValuesOf } from "../../src/query/sort.ts";
+import { type Compare, compareBy, cursorValuesOf, ownSort } from "../../src/query/sort.ts";
 import { sampleAttributes, sampleSchema } from "./sample.ts";
 
 /** How many authors there are. */
@@ -37,8 +37,9 @@ export function articleAttributes(n: number): Record<string, unknown> {
 export function pathAfter(ids: readonly string[], count: number, limit: number): string {
   const query = `sort=author,-publishedOn&limit=${limit}`;
   const asked = parseList(query, articles, limit);
-  const last = articleAt(ids, count - 1, compareBy(asked.sort));
-  const cursor = formatCursor(listName(articles.name, asked), cursorValuesOf(last, asked.sort));
+  const sort = ownSort(asked.sort);
+  const last = articleAt(ids, count - 1, compareBy(sort));
+  const cursor = formatCursor(listName(articles.name, asked), cursorValuesOf(last, sort));
   return `/api/v1/articles?${query}&cursor=${cursor}`;
 }
 

@@ -1,12 +1,20 @@
 /** The reads of one collection: lists, figures, events and single resources. */
 import { EventStream } from "./event-stream.ts";
 import type { EventQuery, FeedEvent } from "./event-types.ts";
-import type { FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
+import type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
 import type { ListQuery } from "./list-types.ts";
 import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
 import { NestedClient } from "./nested.ts";
-import type { Embedded, Embeds, InverseNames, RelatedConditions, Strict } from "./relation-types.ts";
+import type {
+  Embedded,
+  Embeds,
+  InverseNames,
+  RelatedConditions,
+  RelatedPath,
+  Singles,
+  Strict,
+} from "./relation-types.ts";
 import type { IdOf, ResourceOf, ResourceOrId } from "./resource-types.ts";
 import { withTag } from "./tags.ts";
 import type { CallOptions, Send } from "./transport.ts";
@@ -19,6 +27,12 @@ type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & 
 /** The chosen attributes of a resource, with the chosen related resources. */
 type Read<D, F extends Keys<D>, All, Name, E> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> &
   Embedded<All, Name, E>;
+
+/** Attributes of the resource, or of those that its references name. */
+type Groups<D, All, Name> =
+  | GroupName<ResourceOf<D>>
+  | RelatedPath<All, Name>
+  | `${RelatedPath<All, Name>}:${DateUnit}`;
 
 /** One change of a resource. */
 export interface ResourceChange {
@@ -51,25 +65,25 @@ export abstract class CollectionReads<D, Name extends string, All> {
 
   /** A list of resources. Read it with `for await`, page by page or as one array. */
   list<const F extends Keys<D> = Keys<D>, const E extends Embeds<All, Name> = Record<never, never>>(
-    query: ListQuery<ResourceOf<D>, F, RelatedConditions<All, Name>> &
+    query: ListQuery<ResourceOf<D>, F, RelatedConditions<All, Name>, RelatedPath<All, Name>> &
       CallOptions & { readonly embed?: E & Strict<All, Name, E> } = {},
   ): ResourceList<Read<D, F, All, Name, E>> {
     return new ResourceList(this.send, this.path, query as AnyQuery & CallOptions);
   }
 
   /** The figures of a list or of its groups. Read them with `for await`, page by page or as one array. */
-  figures<const F extends FigureName<ResourceOf<D>>, const G extends GroupName<ResourceOf<D>> = never>(
+  figures<const F extends FigureName<ResourceOf<D>>, const G extends Groups<D, All, Name> = never>(
     query: { readonly aggregate: readonly F[]; readonly group?: readonly G[] } & FigureOptions<
       ResourceOf<D>,
       NoInfer<F | G>
     > &
       CallOptions,
-  ): ResourceList<FigureGroup<ResourceOf<D>, F, G>>;
+  ): ResourceList<FigureGroup<ResourceOf<D> & Singles<All, Name>, F, G>>;
   /** The distinct values of attributes, each with the number of its resources. */
-  figures<const G extends GroupName<ResourceOf<D>>>(
+  figures<const G extends Groups<D, All, Name>>(
     query: { readonly distinct: readonly G[] } & FigureOptions<ResourceOf<D>, "count" | NoInfer<G>> &
       CallOptions,
-  ): ResourceList<FigureGroup<ResourceOf<D>, "count", G>>;
+  ): ResourceList<FigureGroup<ResourceOf<D> & Singles<All, Name>, "count", G>>;
   figures(query: object): ResourceList<never> {
     return new ResourceList(this.send, this.path, query as AnyQuery & CallOptions);
   }

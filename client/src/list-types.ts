@@ -1,10 +1,13 @@
 /** The types of list queries, derived from the attributes of the resources. */
 
-/** The options of a list. All are optional. */
-export interface ListQuery<T, F extends keyof T, X = unknown> {
+/**
+ * The options of a list. All are optional. `X` are conditions about related resources, and `R` the attributes of those that references
+ * name.
+ */
+export interface ListQuery<T, F extends keyof T, X = unknown, R extends string = never> {
   readonly filter?: Filter<T, X>;
   /** Attributes to sort by. A `-` before a name means descending order. */
-  readonly sort?: SortKey<T> | readonly SortKey<T>[];
+  readonly sort?: SortKey<T> | Signed<R> | readonly (SortKey<T> | Signed<R>)[];
   /** The number of resources on each page. @default 100 */
   readonly limit?: number;
   /** How many resources to skip at the beginning. */
@@ -43,7 +46,9 @@ export type Operators<V> = {
   Elements<Extract<V, readonly unknown[]>>;
 
 /** An attribute to sort by. */
-export type SortKey<T> = Path<T> | `-${Path<T>}`;
+export type SortKey<T> = Signed<Path<T>>;
+
+type Signed<P extends string> = P | `-${P}`;
 
 type Scalar<V> = Exclude<V, object | undefined>;
 

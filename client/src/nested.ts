@@ -9,6 +9,7 @@ import type {
   NestedInput,
   RelatedConditions,
   RelatedName,
+  RelatedPath,
   Strict,
 } from "./relation-types.ts";
 import type { ResourceOf } from "./resource-types.ts";
@@ -37,7 +38,12 @@ export class NestedClient<All, Name, R> {
     const F extends Keys<Referring<All, Name, R>>,
     const E extends Embeds<All, RelatedName<All, Name, R>> = Record<never, never>,
   >(
-    query: ListQuery<Referring<All, Name, R>, F, RelatedConditions<All, RelatedName<All, Name, R>>> &
+    query: ListQuery<
+      Referring<All, Name, R>,
+      F,
+      RelatedConditions<All, RelatedName<All, Name, R>>,
+      RelatedPath<All, RelatedName<All, Name, R>>
+    > &
       CallOptions & { readonly embed?: E & Strict<All, RelatedName<All, Name, R>, E> } = {},
   ): ResourceList<
     Pick<Referring<All, Name, R>, F | ("id" & Keys<Referring<All, Name, R>>)> &

@@ -141,18 +141,60 @@ type Related<All, R, I> = R extends { readonly isList: true }
 
 type WithEmbedded<All, Name extends keyof All, I> = ResourceOf<All[Name]> & Embedded<All, Name, I>;
 
-/** The conditions about related resources, such as `"author.name"` and `comments: { exists: true }`. */
+/**
+ * The conditions about related resources, through one or two relations: `"author.name"`, `comments: { exists: true }`,
+ * `"author.team.name"`.
+ */
 export type RelatedConditions<All, Name> =
   IsUntyped<All> extends true
     ? unknown
-    : Intersection<
-        {
-          [R in keyof RelationsOf<All, Name> & string]: ConditionsOf<
-            R,
-            ResourceOf<All[Target<All, RelationsOf<All, Name>[R]>]>
-          >;
-        }[keyof RelationsOf<All, Name> & string]
-      >;
+    : NearConditions<All, Name> &
+        Intersection<
+          {
+            [R in keyof RelationsOf<All, Name> & string]: Below<
+              R,
+              NearConditions<All, Target<All, RelationsOf<All, Name>[R]>>
+            >;
+          }[keyof RelationsOf<All, Name> & string]
+        >;
+
+type NearConditions<All, Name> = Intersection<
+  {
+    [R in keyof RelationsOf<All, Name> & string]: ConditionsOf<
+      R,
+      ResourceOf<All[Target<All, RelationsOf<All, Name>[R]>]>
+    >;
+  }[keyof RelationsOf<All, Name> & string]
+>;
+
+type Below<R extends string, C> = {
+  readonly [P in keyof C & string as `${R}.${P}`]?: Exclude<C[P], undefined>;
+};
+
+type SingleNames<All, Name> = {
+  [R in keyof RelationsOf<All, Name> & string]: RelationsOf<All, Name>[R] extends { readonly isList: false }
+    ? R
+    : never;
+}[keyof RelationsOf<All, Name> & string];
+
+/** The resources that the references of a resource name, by relation. */
+export type Singles<All, Name> =
+  IsUntyped<All> extends true
+    ? unknown
+    : {
+        readonly [R in SingleNames<All, Name>]?: ResourceOf<All[Target<All, RelationsOf<All, Name>[R]>]>;
+      };
+
+/** The attributes of the resources that references name, such as `author.name`. */
+export type RelatedPath<All, Name> =
+  IsUntyped<All> extends true
+    ? never
+    : {
+        [R in SingleNames<
+          All,
+          Name
+        >]: `${R}.${Path<ResourceOf<All[Target<All, RelationsOf<All, Name>[R]>]>>}`;
+      }[SingleNames<All, Name>];
 
 type ConditionsOf<R extends string, T> = {
   readonly [P in Path<T> as `${R}.${P}`]?: Condition<At<T, P>>;

@@ -11,6 +11,8 @@ export interface SortKey {
   descending: boolean;
   /** The schema declares a date: dates are compared by their instants. */
   as?: "date";
+  /** Only keys of lists can be about related resources (`query/sort.ts`). */
+  through?: never;
 }
 
 /** The sort keys of one index. The store adds the id as the last key. */

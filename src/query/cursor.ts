@@ -5,12 +5,11 @@
  * expire, and gives no rights. The checksum is not secret: it only detects a damaged cursor, or one of another list.
  */
 import { hash } from "node:crypto";
-import type { SortKey } from "../collection/indexes.ts";
 import { isInstantKey } from "../collection/instants.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
 import { type RequestedFilter, timelessText } from "./filter.ts";
-import { type CursorValues, type SortValue, sortValueOf } from "./sort.ts";
+import { type CursorValues, type RequestedSortKey, type SortValue, sortValueOf } from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
 
 const checksumBytes = 8;
@@ -21,7 +20,7 @@ export interface ListContents {
   /** `undefined`: every resource. */
   filter: RequestedFilter | undefined;
   /** The sort keys of the request. The id is not added yet. */
-  sort: readonly SortKey[];
+  sort: readonly RequestedSortKey[];
   /** The words of `q`, as `wordsOf` returns them; `undefined` without `q`. */
   words: readonly string[] | undefined;
   /** The time at which the list is read: Unix time in milliseconds. `undefined`: now. */

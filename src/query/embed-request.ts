@@ -9,6 +9,7 @@ import { type Filter, ownFilter } from "./filter.ts";
 import { readFilterParameter } from "./filter-request.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
 import { relationAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
+import { ownSort } from "./sort.ts";
 import { readSortList } from "./sort-keys.ts";
 import type { Location } from "./violations.ts";
 
@@ -199,7 +200,9 @@ function readOptions(
   else {
     if (limit !== undefined) draft.limit = Number(limit);
     if (sort.length > 0)
-      draft.sort = readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() });
+      draft.sort = ownSort(
+        readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() }),
+      );
     draft.conditions = conditions;
     draft.filters = readConditions(conditions, target, context);
   }

@@ -13,16 +13,22 @@ import {
   type FigureSortKey,
   type GroupKey,
 } from "./figures.ts";
-import { matchesAll, type RequestedFilter } from "./filter.ts";
+import { matchesAll, type RelationPath, type RequestedFilter } from "./filter.ts";
 import { type ListParameter, type PageDraft, pagingParameters, readPaging } from "./list-parameters.ts";
 import { defaultPageSize, readWords, type Selection } from "./list-request.ts";
 import { bodyMembers, readBody, readPage, readTexts } from "./query-body.ts";
 import { readQueryString } from "./query-string.ts";
-import { type Attribute, type ListScope, type Reading, readAttribute } from "./reading.ts";
+import {
+  type Attribute,
+  type ListScope,
+  type Reading,
+  readAttribute,
+  readSingleAttribute,
+} from "./reading.ts";
 import { inBody, inQuery, type Location, type Violations } from "./violations.ts";
 
 /** A request for figures, independent of its syntax. */
-export interface FiguresRequest extends FigureContents {
+export interface FiguresRequest extends FigureContents<RelationPath> {
   /** The resources that count; `undefined`: all. */
   filter: RequestedFilter | undefined;
   /** The words of `q`; `undefined` without `q`. */
@@ -227,10 +233,10 @@ export function readKeys(
   texts: readonly string[],
   location: Location,
   reading: Reading,
-): readonly GroupKey[] {
+): readonly GroupKey<RelationPath>[] {
   const { violations } = reading;
   if (!isWithin(texts, figureLimits.group, location, violations)) return [];
-  return texts.flatMap((name): GroupKey[] => {
+  return texts.flatMap((name): GroupKey<RelationPath>[] => {
     const cut = name.lastIndexOf(":");
     const unit = cut === -1 ? undefined : name.slice(cut + 1);
     if (unit !== undefined && !Object.hasOwn(dateUnits, unit)) {
@@ -238,11 +244,13 @@ export function readKeys(
       violations.add(location, "unit", `names ${shortJson(name)}, but the units of dates are ${known}`);
       return [];
     }
-    const attribute = readAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
+    const attribute = readSingleAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
     if (attribute === undefined) return [];
     if (unit !== undefined && attribute.dates === undefined)
       requireType("string", name, { attribute, location, violations });
-    return [{ name, path: attribute.path, ...comparedAs(attribute), unit: unit as DateUnit | undefined }];
+    const { path, through } = attribute;
+    const key = { name, path, ...comparedAs(attribute), unit: unit as DateUnit | undefined };
+    return [through === undefined ? key : { ...key, through: through[0] }];
   });
 }
 
@@ -292,7 +300,7 @@ export function requireDifferent(
 /** Reads the sort keys: names of `group` and `aggregate`. Adds violations. */
 export function readFigureSort(
   texts: readonly string[],
-  { figures, group }: Pick<FigureContents, "figures" | "group">,
+  { figures, group }: Pick<FigureContents<RelationPath>, "figures" | "group">,
   location: Location,
   violations: Violations,
 ): readonly FigureSortKey[] {

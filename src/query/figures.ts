@@ -8,6 +8,7 @@
 import { isDate } from "../collection/dates.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
+import type { RelatedCondition } from "./filter.ts";
 
 /** The figures of an attribute. */
 export const attributeFigures = ["sum", "avg", "min", "max"] as const;
@@ -46,18 +47,20 @@ export function wholeDate(text: unknown): string | undefined {
  *
  * Two resources belong to the same group if their values have the same JSON text. If the schema declares a date, all forms of an
  * instant are one group, with the first of its JSON texts by code point. Resources without the attribute have a group without a
- * value, which is not the group of null.
+ * value, which is not the group of null. A related resource that does not match its condition counts as absent.
  *
  * With a unit, the value is the beginning of a date in UTC: `2026-01` for a month, `2026-01-31T08` for an hour. Dates
  * are days (`2026-01-31`, which is their first minute) and timestamps (`2026-01-31T08:30:00Z`, with up to 9 digits after
  * the seconds) that exist. If the schema declares a date, it is the beginning of any form, in UTC. For all other values, and
  * without the attribute, it is null.
  */
-export interface GroupKey {
+export interface GroupKey<Through = RelatedCondition> {
   name: string;
   path: Path;
   as?: SortKey["as"];
   unit: DateUnit | undefined;
+  /** The key is an attribute of the resource that this reference names. */
+  through?: Through;
 }
 
 /** A sort key of groups: the place of a group key or of a figure in the request. */
@@ -68,11 +71,11 @@ export interface FigureSortKey {
 }
 
 /** The figures and groups of a request. */
-export interface FigureContents {
+export interface FigureContents<Through = RelatedCondition> {
   /** The names of figures and groups are all different. There is at least one figure. */
   figures: readonly Figure[];
   /** Without keys, all resources are one group, even if the list is empty. */
-  group: readonly GroupKey[];
+  group: readonly GroupKey<Through>[];
   /**
    * The order. Null comes first. Groups with equal keys are in the order of their values, key by key: in the order of
    * lists, and then by the code points of their JSON texts, and an absent value comes before null.

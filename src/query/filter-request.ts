@@ -372,8 +372,11 @@ function requested(
 ): RequestedFilter {
   const { negated } = operators[operator];
   if (through === undefined) return negate(inner, negated);
-  const filter = isRelation === true ? allOf<Condition>([]) : inner;
-  return negate({ kind: "requestedRelated", relation: through, filter }, negated);
+  const related = through.reduceRight<RequestedFilter>(
+    (filter, relation) => ({ kind: "requestedRelated", relation, filter }),
+    isRelation === true ? allOf<Condition>([]) : inner,
+  );
+  return negate(related, negated);
 }
 
 function negate(filter: RequestedFilter, isNegated: boolean): RequestedFilter {

@@ -35,7 +35,7 @@ export type RequestedFilter = Tree<Condition | RequestedRelated>;
 export interface RequestedRelated {
   kind: "requestedRelated";
   relation: RelationPath;
-  filter: Filter;
+  filter: RequestedFilter;
 }
 
 /** A filter that a store evaluates. `matches` cannot, because related resources are not in memory. */
@@ -45,7 +45,7 @@ export type StoreFilter = Tree<Condition | RelatedCondition>;
 export interface RelatedCondition {
   kind: "related";
   relation: RelationPath;
-  filter: Filter;
+  filter: StoreFilter;
 }
 
 /** A part of conditions that compare instants. */

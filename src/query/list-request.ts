@@ -4,7 +4,6 @@
  */
 
 import type { Collection } from "../collection/collection.ts";
-import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
 import type { Fields } from "../collection/visibility.ts";
@@ -16,7 +15,7 @@ import { readFilter } from "./filter-request.ts";
 import type { PageDraft } from "./list-parameters.ts";
 import { type Reading, visibleAttributeInfo } from "./reading.ts";
 import { wordsOf } from "./search-words.ts";
-import { type CursorValues, withId } from "./sort.ts";
+import { type CursorValues, hasRelatedKeys, type RequestedSortKey, withId } from "./sort.ts";
 import { inside, type Location } from "./violations.ts";
 
 /** The request of a list. */
@@ -54,7 +53,7 @@ const maxSearchLength = 5_000;
 /** The parameters of a request, before they are checked together. */
 export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count" | "embeds"> {
   filter: RequestedFilter;
-  sort: readonly SortKey[];
+  sort: readonly RequestedSortKey[];
   q: string | undefined;
   at: number | undefined;
   page: PageDraft;
@@ -72,6 +71,7 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   if (words !== undefined && at !== undefined) refuseTime('"q"');
   if (embeds.length > 0 && at !== undefined) refuseTime('"embed"');
   if (namesRelated(filter) && at !== undefined) refuseTime("a filter by related resources");
+  if (hasRelatedKeys(sort) && at !== undefined) refuseTime("a sort by related resources");
   const request = { filter, sort, words, at, fields, envelope, count, embeds };
   const ranked = isRanked(request);
   const limit = Math.min(draft.page.limit ?? (filter && countIds(filter)) ?? defaultPageSize, maxPageSize);

@@ -14,7 +14,7 @@ import { timeExamples, timeOf } from "../collection/dates.ts";
 import type { IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
-import { forwardName } from "../collection/relations.ts";
+import { forwardName, type Relation } from "../collection/relations.ts";
 import type { Filter, RelationPath } from "./filter.ts";
 import { hintFor } from "./foreign-syntax.ts";
 import { listParameters, type Parameters } from "./list-parameters.ts";
@@ -84,9 +84,9 @@ export interface Attribute {
   itemTypes?: ReadonlySet<AttributeType> | undefined;
   /** The forms of the dates in an array, if the schema declares its items as dates. */
   itemDates?: ReadonlySet<DateForm> | undefined;
-  /** The relation to the resources that have the attribute; absent for an attribute of the resource itself. */
-  through?: RelationPath;
-  /** Whether the name is the relation itself, without an attribute. */
+  /** The relations to the resources that have the attribute; absent for an attribute of the resource itself. */
+  through?: readonly [RelationPath, ...RelationPath[]];
+  /** Whether the name is the last relation itself, without an attribute. */
   isRelation?: boolean;
 }
 
@@ -117,43 +117,115 @@ export function readAttribute(name: string, location: Location, reading: Reading
   return undefined;
 }
 
-/** Like `readAttribute`, for filters: also the attributes of related resources, such as `author.name`. */
+/** The most relations in one name of a filter. */
+export const maxRelations = 2;
+
+/**
+ * Like `readAttribute`, for filters: also the attributes of related resources, such as `author.name` and `author.team.name`.
+ */
 export function readFilterAttribute(
   name: string,
   location: Location,
   reading: Reading,
 ): Attribute | undefined {
-  const { collection, violations, viewOf, refusesRelations } = reading;
-  const path = name.length > filterLimits.nameLength ? undefined : readPath(name);
-  if (path === undefined || viewOf === undefined) return readAttribute(name, location, reading);
-  const [first, second, ...rest] = path;
-  const found = usableRelation(collection, first, viewOf);
-  if (found === undefined || visibleAttributeInfo(collection, path).isDeclared)
-    return readAttribute(name, location, reading);
-  if (refusesRelations === true) {
-    const detail = () => unknownAttribute(name, location, { ...reading, path, alternatives: [] });
-    violations.add(location, "unknownAttribute", detail);
+  const found = relatedPath(name, reading, maxRelations);
+  if (found === undefined) return readAttribute(name, location, reading);
+  if (reading.refusesRelations !== true) return readRelatedAttribute(name, location, reading, found);
+  const { path } = found;
+  reading.violations.add(location, "unknownAttribute", () =>
+    unknownAttribute(name, location, { ...reading, path, alternatives: [] }),
+  );
+  return undefined;
+}
+
+/**
+ * Like `readAttribute`, for sorts and groups: also the attributes of the resource that a reference names, such as `author.name`.
+ * A resource has at most one value of them.
+ */
+export function readSingleAttribute(
+  name: string,
+  location: Location,
+  reading: Reading,
+): Attribute | undefined {
+  const found = relatedPath(name, reading, 1);
+  if (found === undefined) return readAttribute(name, location, reading);
+  const { violations } = reading;
+  const [relation] = found.relations;
+  const quoted = shortJson(relation.name);
+  if (relation.isList) {
+    const detail = `${naming(name, location)}cannot be used here: ${quoted} can be several resources. Only a relation to one resource works, such as that of the reference "authorId"`;
+    violations.add(location, "relation", detail);
     return undefined;
   }
-  const { relation, target } = found;
-  const through = { kind: relation.kind, collection: relation.collection, path: relation.path };
-  if (second === undefined)
+  const attribute = readRelatedAttribute(name, location, reading, found);
+  if (attribute?.isRelation !== true) return attribute;
+  const detail = `${naming(name, location)}is a relation. Name an attribute of the related resource, such as "${name}.id"`;
+  violations.add(location, "relation", detail);
+  return undefined;
+}
+
+/** A name that begins with relations. */
+interface RelatedPath {
+  /** The whole name. */
+  path: Path;
+  relations: readonly [Relation, ...Relation[]];
+  /** The collection of the last relation, as the caller sees it. */
+  target: Collection;
+  /** The name of the attribute in it. */
+  rest: readonly string[];
+}
+
+/** The relations at the beginning of a name, at most `most`; `undefined` if it names an attribute of the resource itself. */
+function relatedPath(name: string, { collection, viewOf }: Reading, most: number): RelatedPath | undefined {
+  const path = name.length > filterLimits.nameLength ? undefined : readPath(name);
+  if (path === undefined || viewOf === undefined) return undefined;
+  let target = collection;
+  const relations: Relation[] = [];
+  const rest: string[] = [...path];
+  while (relations.length < most && rest.length > 0) {
+    const [first] = rest as [string];
+    const found = usableRelation(target, first, viewOf);
+    if (found === undefined || visibleAttributeInfo(target, rest as unknown as Path).isDeclared) break;
+    relations.push(found.relation);
+    target = found.target;
+    rest.shift();
+  }
+  const [first, ...others] = relations;
+  return first && { path, relations: [first, ...others], target, rest };
+}
+
+/** The attribute of related resources. If it cannot exist, adds a violation and returns `undefined`. */
+function readRelatedAttribute(
+  name: string,
+  location: Location,
+  { violations, viewOf }: Reading,
+  { relations, target, rest }: RelatedPath,
+): Attribute | undefined {
+  const [outer, ...inner] = relations;
+  const through = [pathOf(outer), ...inner.map(pathOf)] as const;
+  const [first, ...others] = rest;
+  if (first === undefined)
     return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
-  const inner: Path = [second, ...rest];
-  const { alternatives, ...info } = visibleAttributeInfo(target, inner);
+  const path: Path = [first, ...others];
+  const { alternatives, ...info } = visibleAttributeInfo(target, path);
   if (alternatives === undefined)
-    return { path: inner, ...info, idKind: isIdPath(inner) ? target.idKind : undefined, through };
+    return { path, ...info, idKind: isIdPath(path) ? target.idKind : undefined, through };
   violations.add(location, "unknownAttribute", () => {
-    const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${first}".`;
-    if (usableRelation(target, second, viewOf) !== undefined)
-      return `${what} A filter can go through one relation only`;
-    const known = alternatives.filter((each) => !each.includes(".")).map((each) => `${first}.${each}`);
+    const prefix = relations.map((each) => each.name).join(".");
+    const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${prefix}".`;
+    if (viewOf !== undefined && usableRelation(target, first, viewOf) !== undefined)
+      return `${what} A filter can go through ${maxRelations} relations, and "sort" and "group" through one`;
+    const known = alternatives.filter((each) => !each.includes(".")).map((each) => `${prefix}.${each}`);
     return (
       what +
       (violations.suggest(name, () => known) || ` Known names: ${known.slice(0, maxListed).join(", ")}`)
     );
   });
   return undefined;
+}
+
+function pathOf({ kind, collection, path }: Relation): RelationPath {
+  return { kind, collection, path };
 }
 
 /** Reads a path; `undefined` if it is invalid or too long. */
@@ -198,7 +270,7 @@ function unknownAttribute(
       : hintFor(location.name, texts, { others: parameters.others, adviseRelations });
   if (hint !== "") return what + hint;
   if (isAboutRelated(path, collection, viewOf))
-    return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists can use attributes of related resources`;
+    return `${what} ${shortJson(path[0])} is a relation, and only the filters of lists, "sort" and "group" can use attributes of related resources`;
   const unnamed = viewOf && path.length > 1 && unnamedAdvice(path[0], collection, viewOf);
   if (unnamed) return what + unnamed;
   const start = path

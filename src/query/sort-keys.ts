@@ -1,7 +1,7 @@
 /** Reads a sort in any syntax: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
-import { comparedAs, type SortKey } from "../collection/indexes.ts";
+import { comparedAs } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
-import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
+import { parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
 import {
   foreignKey,
@@ -12,7 +12,8 @@ import {
   writeParameter,
 } from "./foreign-syntax.ts";
 import type { ListParameter } from "./list-parameters.ts";
-import { type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
+import { type Reading, readSingleAttribute, visibleAttributeInfo } from "./reading.ts";
+import { isIdKey, type RequestedSortKey } from "./sort.ts";
 import { inQuery, inside, type Location } from "./violations.ts";
 
 const maxKeys = 5;
@@ -21,7 +22,7 @@ const maxKeys = 5;
 export function readSortParameters(
   known: ReadonlyMap<ListParameter, string>,
   reading: Reading,
-): readonly SortKey[] {
+): readonly RequestedSortKey[] {
   const sort = known.get("sort");
   const legacy = known.get("_sort");
   const order = known.get("_order");
@@ -38,7 +39,11 @@ export function readSortParameters(
 }
 
 /** Reads the sort in the body of a QUERY: `["-a", "b"]`. Adds violations. */
-export function readSortList(value: unknown, location: Location, reading: Reading): readonly SortKey[] {
+export function readSortList(
+  value: unknown,
+  location: Location,
+  reading: Reading,
+): readonly RequestedSortKey[] {
   if (!Array.isArray(value)) {
     reading.violations.mustBe(location, "sort", 'an array such as ["-a","b"]', value);
     return [];
@@ -49,7 +54,7 @@ export function readSortList(value: unknown, location: Location, reading: Readin
   return [];
 }
 
-function readSortText(text: string, reading: Reading): readonly SortKey[] {
+function readSortText(text: string, reading: Reading): readonly RequestedSortKey[] {
   const location = inQuery("sort");
   if (!/^[[{]/.test(text)) return readKeys(text.split(","), location, reading);
   const pair = tryParse(text);
@@ -68,7 +73,11 @@ function readSortText(text: string, reading: Reading): readonly SortKey[] {
   return [];
 }
 
-function readLegacy(names: string, orders: string | undefined, reading: Reading): readonly SortKey[] {
+function readLegacy(
+  names: string,
+  orders: string | undefined,
+  reading: Reading,
+): readonly RequestedSortKey[] {
   const location = inQuery("_sort");
   if (orders === undefined) return readKeys(names.split(","), location, reading);
   const directions = orders.split(",").map(isDescending);
@@ -82,13 +91,17 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
 }
 
 /** Reads keys with a sign for the direction. */
-function readKeys(texts: readonly string[], location: Location, reading: Reading): readonly SortKey[] {
+function readKeys(
+  texts: readonly string[],
+  location: Location,
+  reading: Reading,
+): readonly RequestedSortKey[] {
   const foreign =
     texts.length > maxKeys ? undefined : texts.find((text) => isForeign(text, location, reading));
   if (foreign === undefined) return toSort(texts.map(readKey), location, reading);
   const translation = translateSort(texts.join(","));
   const names = translation.split(",").map((key) => readKey(key).name);
-  if (names.some((name) => readAttribute(name, location, reading) === undefined)) return [];
+  if (names.some((name) => readSingleAttribute(name, location, reading) === undefined)) return [];
   const example =
     location.in === "query"
       ? shortJson(writeParameter(location.name, translation))
@@ -131,7 +144,11 @@ function isDescending(text: string): boolean | undefined {
   return order === "desc" || order === "asc" ? order === "desc" : undefined;
 }
 
-function toSort(named: readonly NamedKey[], location: Location, reading: Reading): readonly SortKey[] {
+function toSort(
+  named: readonly NamedKey[],
+  location: Location,
+  reading: Reading,
+): readonly RequestedSortKey[] {
   if (named.length > maxKeys) {
     reading.violations.add(
       location,
@@ -140,14 +157,17 @@ function toSort(named: readonly NamedKey[], location: Location, reading: Reading
     );
     return [];
   }
-  const keys = named.flatMap(({ name, descending }): SortKey[] => {
-    const attribute = readAttribute(name, location, reading);
-    return attribute === undefined ? [] : [{ path: attribute.path, descending, ...comparedAs(attribute) }];
+  const names: string[] = [];
+  const keys = named.flatMap(({ name, descending }): RequestedSortKey[] => {
+    const attribute = readSingleAttribute(name, location, reading);
+    if (attribute === undefined) return [];
+    const { path, through } = attribute;
+    names.push(name);
+    return [{ path, descending, ...comparedAs(attribute), ...(through && { through: through[0] }) }];
   });
-  const names = keys.map(({ path }) => formatPath(path));
   const repeated = names.find((name, n) => names.indexOf(name) < n);
   if (repeated !== undefined) reading.violations.add(location, "sort", `names ${shortJson(repeated)} twice`);
   // No two resources have the same id, so keys after it have no effect.
-  const id = keys.findIndex(({ path }) => isIdPath(path));
+  const id = keys.findIndex(isIdKey);
   return id === -1 ? keys : keys.slice(0, id + 1);
 }

@@ -7,8 +7,18 @@
  */
 import type { SortKey } from "../collection/indexes.ts";
 import { instantKeyOf } from "../collection/instants.ts";
-import { isIdPath, valueAt } from "../collection/paths.ts";
+import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import { compareCodePoints } from "../collection/text-comparison.ts";
+import type { RelatedCondition, RelationPath } from "./filter.ts";
+
+/** A sort key of a list: an attribute of the resource, or of the resource that its reference names (`through`). */
+type ListSortKey<Through> = SortKey | (Omit<SortKey, "through"> & { through: Through });
+
+/** A sort key as a request contains it. It does not yet say which related resources the caller can list. */
+export type RequestedSortKey = ListSortKey<RelationPath>;
+
+/** A sort key for a store. A related resource that does not match the condition counts as absent. */
+export type StoreSortKey = ListSortKey<RelatedCondition>;
 
 /** The number of code points of a string that count. */
 export const sortedCodePoints = 128;
@@ -71,9 +81,27 @@ export function comparePositions(sort: readonly SortKey[]): (a: CursorValues, b:
 }
 
 /** The keys of a sort, and the id as the last key unless the sort ends with it. */
-export function withId(sort: readonly SortKey[]): readonly SortKey[] {
+export function withId<Key extends KeyParts>(sort: readonly Key[]): readonly (Key | SortKey)[] {
   const last = sort.at(-1);
-  return last !== undefined && isIdPath(last.path) ? sort : [...sort, { path: ["id"], descending: false }];
+  return last !== undefined && isIdKey(last) ? sort : [...sort, { path: ["id"], descending: false }];
+}
+
+type KeyParts = { path: Path; through?: unknown };
+
+/** Whether a sort key is the id of the resource itself. */
+export function isIdKey({ path, through }: KeyParts): boolean {
+  return through === undefined && isIdPath(path);
+}
+
+/** A sort that has no keys of related resources. Throws an Error if it has one. */
+export function ownSort(sort: readonly (RequestedSortKey | StoreSortKey)[]): readonly SortKey[] {
+  if (hasRelatedKeys(sort)) throw new Error("The sort must not be about related resources.");
+  return sort as readonly SortKey[];
+}
+
+/** Whether some of the keys of a sort or of groups are attributes of related resources. */
+export function hasRelatedKeys(keys: readonly KeyParts[] = []): boolean {
+  return keys.some(({ through }) => through !== undefined);
 }
 
 /** Compares two results of `sortValueOf`. */

@@ -114,6 +114,20 @@ export async function compile(): Promise<void> {
   shelves.list({ filter: { or: [{ "loans.days": { gt: 3 } }, { "owner.name": "Ann" }] } });
   // @ts-expect-error: no such attribute of a member
   loans.list({ filter: { "borrower.nme": "Ann" } });
+  loans.list({ filter: { "shelf.owner.name": "Ann", "shelf.owner": { exists: true } } });
+  loans.list({ sort: ["borrower.name", "-shelf.name", "days"] });
+  // @ts-expect-error: the attribute is a text
+  loans.list({ filter: { "shelf.owner.name": { gt: 3 } } });
+  // @ts-expect-error: no such attribute of a member
+  loans.list({ sort: "borrower.nme" });
+  // @ts-expect-error: a loan can have several readers
+  loans.list({ sort: "readers.name" });
+  const [lender] = await loans
+    .figures({ aggregate: ["count"], group: ["borrower.name"], sort: ["-borrower.name"] })
+    .all();
+  const lenderName: string | undefined = lender?.["borrower.name"];
+  // @ts-expect-error: a loan can have several readers
+  loans.figures({ distinct: ["readers.name"] });
   // @ts-expect-error: the attribute is a number
   shelves.list({ filter: { "loans.days": { gt: "3" } } });
   const below = members.nested("1", "borrowed");
@@ -125,7 +139,7 @@ export async function compile(): Promise<void> {
   await below.create({ shelfId: 1, dayz: 1 });
   // @ts-expect-error: a reference has no nested path
   loans.nested("1", "shelf");
-  void [owner, readers, more, unseen, days, lent, shelf];
+  void [owner, readers, more, unseen, days, lent, shelf, lenderName];
 
   // Reads
   const article = await articles.get("1");

@@ -4,10 +4,17 @@
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { matches } from "../../src/query/filter.ts";
-import { compareBy } from "../../src/query/sort.ts";
+import { type Filter, matches, type RelatedCondition } from "../../src/query/filter.ts";
+import { type Compare, compareBy, type StoreSortKey } from "../../src/query/sort.ts";
 import { randomOf } from "../explorer/random.ts";
-import { idsIn, type Resource, relatedTo, type World } from "../related-model.ts";
+import {
+  compareInWorld,
+  idsIn,
+  type Resource,
+  relatedTo,
+  valuesInWorld,
+  type World,
+} from "../related-model.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -244,28 +251,95 @@ function randomFilter(
   collection: Name,
 ): [parameter: string, fits: (each: Resource) => boolean] {
   const relation = oneOf(usable(caller, collection));
+  const chain = [relation, ...(below(2) === 0 ? [oneOf(usable(caller, relation.collection))] : [])];
+  const name = chain.map((each) => each.name).join(".");
   const related = (each: Resource) =>
-    relatedTo(world as World, each, relation).filter((one) => canList(caller, relation.collection, one));
+    chain.reduce<readonly Resource[]>(
+      (all, next) =>
+        all
+          .flatMap((one) => relatedTo(world as World, one, next))
+          .filter((one) => canList(caller, next.collection, one)),
+      [each],
+    );
   const path = ["name"] as const;
   const value = oneOf(["a", "b", "c"]);
   switch (below(5)) {
     case 0:
-      return [`${relation.name}:exists=true`, (each) => related(each).length > 0];
+      return [`${name}:exists=true`, (each) => related(each).length > 0];
     case 1:
-      return [`${relation.name}:exists=false`, (each) => related(each).length === 0];
+      return [`${name}:exists=false`, (each) => related(each).length === 0];
     case 2:
-      return [
-        `${relation.name}.name:ne=${value}`,
-        (each) => !related(each).some(({ name }) => name === value),
-      ];
+      return [`${name}.name:ne=${value}`, (each) => !related(each).some((one) => one.name === value)];
     case 3:
       return [
-        `${relation.name}.name:gt=${value}`,
+        `${name}.name:gt=${value}`,
         (each) => related(each).some((one) => matches({ kind: "gt", path, values: [value] }, one)),
       ];
     default:
-      return [`${relation.name}.name=${value}`, (each) => related(each).some(({ name }) => name === value)];
+      return [`${name}.name=${value}`, (each) => related(each).some((one) => one.name === value)];
   }
+}
+
+/** Keys of related resources, as a request names them and as the reading evaluates them. */
+function randomKeys(
+  caller: Caller | undefined,
+  collection: Name,
+): { name: string; key: StoreSortKey & { through: RelatedCondition } }[] {
+  const single = usable(caller, collection).filter(({ isList }) => !isList);
+  return single.slice(0, below(3)).map((relation) => {
+    const attribute = oneOf(["name", "open", "id", ...(isEditor(caller) ? ["n"] : [])]);
+    const isFull = isEditor(caller) || canList(caller, relation.collection, { open: false });
+    const filter: Filter = isFull
+      ? { kind: "and", filters: [] }
+      : { kind: "in", path: ["open"], values: [true] };
+    const through = { kind: "related", relation, filter } as const;
+    return {
+      name: `${relation.name}.${attribute}`,
+      key: { path: [attribute], descending: below(2) === 0, through },
+    };
+  });
+}
+
+/** A sort as a parameter, and as the reading evaluates it. The last key is the name. */
+function randomSort(caller: Caller | undefined, collection: Name): [parameter: string, compare: Compare] {
+  const keys = randomKeys(caller, collection);
+  const names = keys.map(({ name, key: { descending } }) => `${descending ? "-" : ""}${name}`);
+  const own = { path: ["name"] as const, descending: true };
+  return [
+    `sort=${[...names, "-name"].join(",")}`,
+    compareInWorld(world as World, [...keys.map(({ key }) => key), own]),
+  ];
+}
+
+/** Groups by attributes of related resources. */
+function groupQuestion(caller: Caller | undefined, collection: Name): Question | undefined {
+  const keys = randomKeys(caller, collection);
+  if (keys.length === 0) return undefined;
+  const filters = below(2) === 0 ? [] : [randomFilter(caller, collection)];
+  const counts = new Map<string, { values: unknown[]; count: number }>();
+  for (const each of world[collection]) {
+    if (!canList(caller, collection, each) || !filters.every(([, fits]) => fits(each))) continue;
+    const values = valuesInWorld(
+      world as World,
+      each,
+      keys.map(({ key }) => key),
+    );
+    const known = counts.get(JSON.stringify(values)) ?? { values, count: 0 };
+    counts.set(JSON.stringify(values), { values, count: known.count + 1 });
+  }
+  const order = compareBy(keys.map((_, n) => ({ path: ["values", String(n)], descending: false })));
+  const expected = [...counts.values()]
+    .map((each) => ({ ...each, values: { ...each.values } as Record<number, unknown> }))
+    .sort(order)
+    .map(({ values, count }) => ({
+      ...Object.fromEntries(
+        keys.flatMap(({ name }, n) => (values[n] === undefined ? [] : [[name, values[n]]])),
+      ),
+      count,
+    }));
+  const group = `group=${keys.map(({ name }) => name).join(",")}`;
+  const parameters = ["aggregate=count", group, ...filters.map(([parameter]) => parameter)];
+  return { caller, path: `/api/v1/${collection}?${parameters.join("&")}`, expected };
 }
 
 interface Question {
@@ -278,6 +352,8 @@ interface Question {
 function randomQuestion(): Question {
   const caller = oneOf(who);
   const collection = oneOf(Object.keys(sizes) as Name[]);
+  const groups = below(4) === 0 ? groupQuestion(caller, collection) : undefined;
+  if (groups !== undefined) return groups;
   const nodes = randomNodes(caller, collection, 1);
   const embeds = countOf(nodes) > 10 || nodes.length === 0 ? [] : nodes;
   const embed = embeds.length === 0 ? [] : [`embed=${toText(embeds).join(",")}`];
@@ -291,10 +367,11 @@ function randomQuestion(): Question {
       expected: embedded(caller, collection, one, embeds),
     };
   const filters = below(3) === 0 ? [] : [randomFilter(caller, collection)];
-  const parameters = [...embed, ...filters.map(([parameter]) => parameter), "limit=10", "sort=-name"];
+  const [sort, compare] = randomSort(caller, collection);
+  const parameters = [...embed, ...filters.map(([parameter]) => parameter), "limit=10", sort];
   const found = known
     .filter((each) => filters.every(([, fits]) => fits(each)))
-    .sort(compareBy(keysOf(["-name"])))
+    .sort(compare)
     .slice(0, 10)
     .map((each) => embedded(caller, collection, each, embeds));
   return { caller, path: `/api/v1/${collection}?${parameters.join("&")}`, expected: found };
@@ -326,6 +403,31 @@ test("random lists and resources contain what a reading of everything in memory 
     }
   }
   assert.ok(followed > 0);
+});
+
+test("the pages of a list that related resources sort have each resource once, in its order", async () => {
+  let pages = 0;
+  for (let n = 0; n < runs / 8; n++) {
+    const caller = oneOf(who);
+    const collection = oneOf(["users", "articles", "comments"] as const);
+    const [sort, compare] = randomSort(caller, collection);
+    const expected = world[collection].filter((each) => canList(caller, collection, each)).sort(compare);
+    const seen: unknown[] = [];
+    let path: string | undefined = `/api/v1/${collection}?${sort}&limit=3`;
+    while (path !== undefined) {
+      const { json, headers } = await sendAs(service, caller, { method: "GET", path });
+      seen.push(...(json as Resource[]).map(({ id }) => id));
+      path = /<([^>]+)>; rel="next"/.exec(headers.link ?? "")?.[1];
+      pages++;
+    }
+    const context = `HOLDFAST_TEST_SEED=${seed} ${caller} ${collection} ${sort}`;
+    assert.deepEqual(
+      seen,
+      expected.map(({ id }) => id),
+      context,
+    );
+  }
+  assert.ok(pages > runs / 8);
 });
 
 test("callers that read the same list again and again each get their own", async () => {
@@ -413,6 +515,10 @@ test("a relation by a hidden attribute does not exist", async () => {
     ["/articles?embed=reviewer", "/articles?embed=revviewer"],
     ["/articles?reviewer.name=a", "/articles?revviewer.name=a"],
     ["/articles?reviewer:exists=true", "/articles?revviewer:exists=true"],
+    ["/articles?reviewer.team.name=a", "/articles?revviewer.team.name=a"],
+    ["/articles?sort=reviewer.name", "/articles?sort=revviewer.name"],
+    ["/articles?aggregate=count&group=reviewer.name", "/articles?aggregate=count&group=revviewer.name"],
+    ["/comments?article.reviewer.name=a", "/comments?article.revviewer.name=a"],
     [`/users/${user.id}?embed=reviewed`, `/users/${user.id}?embed=revviewed`],
     ["/users?reviewed.name=a", "/users?revviewed.name=a"],
     ["/users?reviewed:exists=false", "/users?revviewed:exists=false"],
@@ -427,6 +533,11 @@ test("a relation by a hidden attribute does not exist", async () => {
     const { status } = await sendAs(service, "eve", { method: "GET", path: `/api/v1${hidden}` });
     assert.equal(status, 200, hidden);
   }
+  for (const query of ["sort=author.n", "aggregate=count&group=author.n", "author.n=1"])
+    for (const [caller, expected] of [["ada", 400] as const, ["eve", 200] as const]) {
+      const answer = await sendAs(service, caller, { method: "GET", path: `/api/v1/articles?${query}` });
+      assert.equal(answer.status, expected, `${caller} ${query}`);
+    }
   for (const method of ["POST", "PUT", "PATCH", "DELETE", "QUERY"]) {
     const path = `/api/v1/users/${user.id}/reviewed`;
     const { status } = await sendAs(service, "ada", { method, path, content: {} });

@@ -488,6 +488,30 @@ describe("a filter through a relation", () => {
     );
   });
 
+  test("goes through two relations", async () => {
+    assert.deepEqual(await titles("author.team.name=core"), ["first", "x"]);
+    assert.deepEqual(await titles("title:in=first,second,third&author.team.name:ne=core"), [
+      "second",
+      "third",
+    ]);
+    assert.deepEqual(await titles("title:in=first,second,third&author.team:exists=false"), [
+      "second",
+      "third",
+    ]);
+    const texts = await read("/comments?sort=n&article.author.name=Ada&n:lte=1");
+    assert.deepEqual(
+      texts.map((each) => each.text),
+      ["c0", "c1"],
+    );
+    assert.deepEqual(
+      (await read("/users?sort=name&articles.comments.n=6")).map(({ name }) => name),
+      ["Ada"],
+    );
+    assert.deepEqual(await read("/articles?aggregate=count&author.team.name=core&title=first"), [
+      { count: 1 },
+    ]);
+  });
+
   test("changes the entity tag of the list, and has no monitor link", async () => {
     const user = await service.create("users", { name: "Dora" });
     await service.create("articles", { title: "y", authorId: user.id });
@@ -510,8 +534,7 @@ describe("a filter through a relation", () => {
       "/articles?author=Ada",
       /is a relation\. Name an attribute of the related resources, such as "author\.id", or write "author:exists"/,
     );
-    await refused("/articles?author.team.name=core", /A filter can go through one relation only/);
-    await refused("/articles?sort=author.name", /only the filters of lists/);
+    await refused("/comments?article.author.team.name=core", /A filter can go through 2 relations/);
     await refused("/articles?fields=author.name", /Add "embed=author"/);
     await refused("/articles/_events?author.name=Ada", /only the filters of lists/);
     for (const filter of ["user.name=Ada", "user.name:exists=true", "user:exists=true"])
@@ -533,6 +556,81 @@ describe("a filter through a relation", () => {
       assert.equal(answer.status, 400);
       assert.match(answer.text, /only the filters of lists/);
     }
+  });
+});
+
+describe("a sort and groups through a reference", () => {
+  const some = "title:in=first,second,third";
+
+  test("use the attribute of the resource that the reference names", async () => {
+    const titles = async (query: string) =>
+      (await read(`/articles?${some}&${query}`)).map(({ title }) => title);
+    assert.deepEqual(await titles("sort=author.name"), ["third", "first", "second"]);
+    assert.deepEqual(await titles("sort=-author.name,title"), ["second", "first", "third"]);
+    assert.deepEqual(await titles("_sort=author.name&_order=desc"), ["second", "first", "third"]);
+    assert.deepEqual(await titles('sort=["author.name","DESC"]'), ["second", "first", "third"]);
+    const content = { filter: { title: ["first", "second", "third"] }, sort: ["-author.name"], limit: 1 };
+    const query = await service.send({ method: "QUERY", path: "/api/v1/articles", content });
+    check(query, { status: 200 });
+    assert.deepEqual((query.json as Json[])[0]?.title, "second");
+    assert.deepEqual(await read(`/articles?${some}&aggregate=count&group=author.name&sort=-author.name`), [
+      { "author.name": "Bob", count: 1 },
+      { "author.name": "Ada", count: 1 },
+      { count: 1 },
+    ]);
+    assert.deepEqual(await read("/comments?distinct=article.title"), [
+      { "article.title": "first", count: 7 },
+    ]);
+    const nested = await read(`/users/${ada}/articles?${some}&sort=author.name`);
+    assert.deepEqual(
+      nested.map(({ title }) => title),
+      ["first"],
+    );
+  });
+
+  test("continue after a change of the related resource where the page ended", async () => {
+    const users: { id: string; path: string }[] = [];
+    for (const name of ["ka", "kb", "kc"]) {
+      const user = await service.create("users", { name });
+      users.push(user);
+      await service.create("articles", { title: "paged", authorId: user.id });
+    }
+    const page = await get("/articles?title=paged&sort=author.name&limit=2");
+    const next = /<([^>]+)>; rel="next"/.exec(page.headers.link ?? "")?.[1] ?? "";
+    // The position of the page is that of the time of the page.
+    await service.send({ method: "PATCH", path: users[1]?.path ?? "", content: { name: "kz" } });
+    const rest = await service.send({ method: "GET", path: next });
+    check(rest, { status: 200 });
+    const authors = (rest.json as Json[]).map(({ authorId }) => authorId);
+    assert.deepEqual(authors, [users[2]?.id, users[1]?.id]);
+    const other = { method: "GET", path: next.replace("sort=author.name", "sort=author.id") };
+    check(await service.send(other), { status: 400, problem: "INVALID_CURSOR", violations: [{}] });
+    // The entity tag includes the position where the next page begins.
+    const ask = (tag: string) =>
+      get("/articles?title=paged&sort=author.name&limit=2", { "If-None-Match": tag });
+    const current = await ask("");
+    check(await ask(current.headers.etag ?? ""), { status: 304 });
+    await service.send({ method: "PATCH", path: users[2]?.path ?? "", content: { name: "kd" } });
+    check(await ask(current.headers.etag ?? ""), { status: 200 });
+  });
+
+  test("are refused where they cannot be answered", async () => {
+    await refused("/articles?sort=author", /is a relation\. Name an attribute .* such as "author\.id"/);
+    await refused("/articles?sort=comments.n", /"comments" can be several resources/);
+    await refused("/articles?sort=tags.name", /"tags" can be several resources/);
+    await refused("/articles?sort=author.team.name", /"sort" and "group" through one/);
+    await refused("/articles?sort=author.nme", /Did you mean "author\.name"/);
+    await refused("/articles?sort=author.name,author.name", /names "author\.name" twice/);
+    await refused("/articles?sort=author.name&at=2030-01-01", /together with a sort by related resources/);
+    await refused("/articles/_events?sort=author.name", /cannot be used here/);
+    await refused("/users?embed=articles(sort:author.name)", /only the filters of lists/);
+    await refused("/articles?aggregate=count&group=comments.n", /"comments" can be several resources/);
+    await refused("/articles?aggregate=count&group=author.team.name", /"sort" and "group" through one/);
+    await refused("/articles?aggregate=max(author.name)", /only the filters of lists/);
+    await refused(
+      "/articles?aggregate=count&group=author.name&cursor=x",
+      /Page through groups with "offset"/,
+    );
   });
 });
 

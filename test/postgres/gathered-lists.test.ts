@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { readIndexes, type SortKey } from "../../src/collection/indexes.ts";
 import { valueAt } from "../../src/collection/paths.ts";
 import { type Filter, matches, type Scalar } from "../../src/query/filter.ts";
-import { compareBy, cursorValuesOf } from "../../src/query/sort.ts";
+import { compareBy, cursorValuesOf, ownSort } from "../../src/query/sort.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import { selectPage } from "../../src/store/postgres/list/page-statements.ts";
 import { formOf, QuickLists, selectTogether } from "../../src/store/postgres/list/quick-lists.ts";
@@ -229,7 +229,7 @@ function expected(
   resources: readonly Record<string, unknown>[],
   { filter, sort = [], after, offset = 0, limit }: PageQuery,
 ): unknown[] {
-  const compare = compareBy(sort);
+  const compare = compareBy(ownSort(sort));
   const position = after && resources.find((each) => valueAt(each, ["id"]) === after.at(-1));
   return resources
     .filter((each) => filter === undefined || matches(filter as Filter, each))

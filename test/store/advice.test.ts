@@ -5,15 +5,28 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { ownFilter } from "../../src/query/filter.ts";
 import { parseList } from "../../src/query/query-string.ts";
+import { ownSort } from "../../src/query/sort.ts";
 import { accessPathOf, isQuick } from "../../src/store/core/access-path.ts";
 import { adviceFor } from "../../src/store/core/advice.ts";
 
 function askedBy(query: string, count = false) {
   const { filter, sort } = parseList(query, openCollection("topics"), 1_000);
-  return { ...(filter && { filter: ownFilter(filter) }), sort, count };
+  return { ...(filter && { filter: ownFilter(filter) }), sort: ownSort(sort), count };
 }
 
 describe("the advice for a list", () => {
+  test("says that no index serves a sort by related resources", () => {
+    const relation = { kind: "reference", collection: "users", path: ["authorId"] } as const;
+    const through = { kind: "related", relation, filter: { kind: "and", filters: [] } } as const;
+    const query = { sort: [{ path: ["id"], descending: false, through }] } as const;
+    const advice = "No index supports a sort by related resources. Add a filter that fewer resources match.";
+    assert.equal(adviceFor(query, []), advice);
+    // The attribute of a related resource is not that of the resource itself.
+    const named = { sort: [{ path: ["n"], descending: false, through }] } as const;
+    assert.equal(accessPathOf(named, readIndexes(["n"], "indexes")), undefined);
+    assert.equal(adviceFor(named, readIndexes(["n"], "indexes")), advice);
+  });
+
   const advised: [query: string, index: unknown, sort?: string][] = [
     ["sort=-n", "-n"],
     ["status=open", "status"],

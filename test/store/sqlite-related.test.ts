@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Reference } from "../../src/collection/references.ts";
-import type { Filter, RelationPath } from "../../src/query/filter.ts";
+import type { Filter, RelatedCondition, RelationPath, StoreFilter } from "../../src/query/filter.ts";
 import { selectHasFewReferring, selectPage, selectReferring } from "../../src/store/sqlite/list/select.ts";
 import { readCatalogue } from "../../src/store/sqlite/sqlite-dialect.ts";
 import { declaration } from "./contract/fixture.ts";
@@ -60,11 +60,17 @@ describe("the plan of a statement about related resources", () => {
       .prepare(`explain query plan ${sql}`)
       .all(...(values as string[]))
       .map(({ detail }) => String(detail));
-  const pagePlan = (collection: string, relation: RelationPath, filter: Filter) => {
+  const pagePlan = (collection: string, relation: RelationPath, filter: StoreFilter) => {
     const related = Object.fromEntries(catalogue());
     const query = { limit: 20, filter: { kind: "related", relation, filter } as const, related };
     const { sql, values } = selectPage(known(collection), query, { isInterruptible: false });
     return planOf(sql, values);
+  };
+  const sortPlan = (through: RelatedCondition) => {
+    const related = Object.fromEntries(catalogue());
+    const query = { limit: 20, sort: [{ path: ["name"] as const, descending: false, through }], related };
+    const { sql, values } = selectPage(known("articles"), query, { isInterruptible: true });
+    return planOf(sql.replaceAll("holdfast_interrupt()", "1"), values);
   };
   const groupsPlan = (...sort: string[]) => {
     const reference = { path: ["authorId"] as const, type: "string" as const };
@@ -122,6 +128,26 @@ describe("the plan of a statement about related resources", () => {
       any.join("\n"),
     );
     assert.equal(scans(any).length, 1, any.join("\n"));
+  });
+
+  test("an indexed attribute leads to the list through two relations", () => {
+    const plan = pagePlan("articles", author, {
+      kind: "related",
+      relation: articles,
+      filter: is("title", "title 3"),
+    });
+    assert.ok(
+      plan.some((step) => /SEARCH inner_related_entry USING PRIMARY KEY/.test(step)),
+      plan.join("\n"),
+    );
+    assert.deepEqual(scans(plan), []);
+  });
+
+  test("a sort looks up the related resource of each resource of the list once", () => {
+    const plan = sortPlan({ kind: "related", relation: author, filter: is("name", "name 3") });
+    assert.equal(plan.filter((step) => /SEARCH related USING INDEX/.test(step)).length, 1, plan.join("\n"));
+    assert.equal(scans(plan).filter((step) => !/SCAN one/.test(step)).length, 2, plan.join("\n"));
+    assert.equal(sorts(plan), 1, plan.join("\n"));
   });
 
   test("groups in the order of an index need no sort", () => {

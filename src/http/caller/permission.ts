@@ -12,7 +12,16 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
-import { allOf, mapLeaves, matchNone, type RequestedFilter, type StoreFilter } from "../../query/filter.ts";
+import {
+  allOf,
+  type Condition,
+  mapLeaves,
+  matchNone,
+  type RelatedCondition,
+  type RelationPath,
+  type RequestedFilter,
+  type StoreFilter,
+} from "../../query/filter.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
@@ -205,13 +214,33 @@ export function guardOf({ access, tags }: Callers, collection: Collection, { pri
 
 /** The filter for the store. It treats a related resource that the caller cannot list as one that does not exist. */
 export function storeFilter(service: Data & Callers, caller: Caller, filter: RequestedFilter): StoreFilter {
-  const viewOf = viewsOf(service, caller);
   return mapLeaves(filter, (leaf): StoreFilter => {
     if (leaf.kind !== "requestedRelated") return leaf;
-    const { relation, filter: inner } = leaf;
-    const target = viewOf(relation.collection);
-    const listed = target === undefined ? "nothing" : guardOf(service, target, caller).listed;
-    if (listed === "nothing") return matchNone;
-    return { kind: "related", relation, filter: listed === "everything" ? inner : allOf([inner, listed]) };
+    const { relation, filter: listed } = listedThrough(service, caller, leaf.relation);
+    if (listed === matchNone) return matchNone;
+    const inner = storeFilter(service, caller, leaf.filter);
+    return { kind: "related", relation, filter: allOf([inner, listed]) };
   });
+}
+
+/** Sort keys or group keys for the store. A related resource that the caller cannot list counts as absent. */
+export function storeKeys<Key extends { through?: RelationPath }>(
+  service: Data & Callers,
+  caller: Caller,
+  keys: readonly Key[],
+): (Omit<Key, "through"> & { through?: RelatedCondition })[] {
+  type StoreKey = Omit<Key, "through"> & { through?: RelatedCondition };
+  return keys.map((key) =>
+    key.through === undefined
+      ? (key as Omit<Key, "through">)
+      : ({ ...key, through: listedThrough(service, caller, key.through) } as StoreKey),
+  );
+}
+
+/** The related resources that the caller can list. */
+function listedThrough(service: Data & Callers, caller: Caller, relation: RelationPath): RelatedCondition {
+  const target = viewsOf(service, caller)(relation.collection);
+  const listed = target === undefined ? "nothing" : guardOf(service, target, caller).listed;
+  const filter = listed === "nothing" ? matchNone : listed === "everything" ? allOf<Condition>([]) : listed;
+  return { kind: "related", relation, filter };
 }

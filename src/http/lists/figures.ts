@@ -1,9 +1,10 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
 import { isRelative, namesRelated } from "../../query/filter.ts";
+import { hasRelatedKeys } from "../../query/sort.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
-import { type Guard, storeFilter } from "../caller/permission.ts";
+import { type Guard, storeFilter, storeKeys } from "../caller/permission.ts";
 import type { FiguresListing } from "../operations/operation.ts";
 import type { FiguresResult, Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
@@ -24,7 +25,7 @@ export async function performFigures(
 ): Promise<FiguresResult | (Result & { kind: "unmodified" })> {
   const { listed } = listing.guard;
   // The smallest page of the list shows whether the figures of the client are still current.
-  const isOfOne = !namesRelated(listing.asked.filter);
+  const isOfOne = !namesRelated(listing.asked.filter) && !hasRelatedKeys(listing.asked.group);
   const query = figuresQuery(service, listing);
   const isPassing = isRelative(query.filter);
   if (!isPassing && listed === "everything" && isOfOne && request.headers["if-none-match"] !== undefined) {
@@ -50,7 +51,8 @@ function figuresQuery(
   { collection, asked, caller, guard: { listed } }: GuardedListing,
 ): FiguresQuery {
   const { filter, words, figures, group, sort, limit, offset } = asked;
-  const all: FiguresQuery = { collection: collection.name, figures, group, sort, limit, offset };
+  const keys = storeKeys(service, caller, group);
+  const all: FiguresQuery = { collection: collection.name, figures, group: keys, sort, limit, offset };
   if (filter !== undefined) all.filter = storeFilter(service, caller, filter);
   if (words !== undefined) all.words = words;
   return narrowed(all, listed);

@@ -4,7 +4,7 @@ import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
 import { pagingParameters } from "../../query/list-parameters.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
-import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
+import { type CursorValues, cursorValuesOf, ownSort } from "../../query/sort.ts";
 import type { Page } from "../../store/port/page.ts";
 import { namesIds } from "../operations/feed-parameters.ts";
 import type { Listing } from "../operations/operation.ts";
@@ -87,17 +87,21 @@ function nextPage(listing: Listing, page: Page): string[] | undefined {
     if (next <= maxOffsetOf(listing)) return offsetPage(listing, next);
     if (isRanked(asked)) return undefined;
   }
-  const cursor = formatCursor(listName(listing.collection.name, asked), positionAfter(listing, last));
+  const position = page.positions?.[page.items.length - 1] ?? positionAfter(listing, last);
+  const cursor = formatCursor(listName(listing.collection.name, asked), position);
   return [...limitOf(listing), `cursor=${cursor}`];
 }
 
-/** The position of a resource in the list. In the order of ids, it is the id, so the resource does not have to be parsed. */
+/**
+ * The position of a resource in a list that its own attributes sort. In the order of ids, it is the id, so the resource does not have
+ * to be parsed.
+ */
 export function positionAfter(
   { collection, asked }: Listing,
   last: { id: string; text: string },
 ): CursorValues {
   if (asked.sort.length === 0) return [collection.idKind === "integer" ? Number(last.id) : last.id];
-  return cursorValuesOf(JSON.parse(last.text) as Record<string, unknown>, asked.sort);
+  return cursorValuesOf(JSON.parse(last.text) as Record<string, unknown>, ownSort(asked.sort));
 }
 
 function offsetPage({ asked }: Listing, offset: number): string[] {

@@ -6,13 +6,14 @@ import type { AllowedResources } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf, isRelative, matchNone, namesRelated } from "../../query/filter.ts";
+import { hasRelatedKeys } from "../../query/sort.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import { HistoryMissing } from "../../store/port/change-log.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
-import { type Guard, storeFilter } from "../caller/permission.ts";
+import { type Guard, storeFilter, storeKeys } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -29,8 +30,8 @@ export async function performList(
   request: HttpRequest,
 ): Promise<ListResult> {
   const { listed } = listing.guard;
-  const { filter, embeds } = listing.asked;
-  const isOfOne = !namesRelated(filter) && embeds.length === 0;
+  const { filter, sort, embeds } = listing.asked;
+  const isOfOne = !namesRelated(filter) && !hasRelatedKeys(sort) && embeds.length === 0;
   const query = narrowed(toListQuery(service, listing), listed);
   const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
   const context = { listing, request, listed, isOfOne, isPassing };
@@ -67,7 +68,7 @@ function toListQuery(
   const { filter, sort, words, at, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
   if (filter !== undefined) query.filter = storeFilter(service, caller, filter);
-  if (sort.length > 0) query.sort = sort;
+  if (sort.length > 0) query.sort = storeKeys(service, caller, sort);
   if (words !== undefined) query.words = words;
   if (at !== undefined) query.at = at;
   if (paging.kind === "offset") query.offset = paging.offset;

@@ -2,6 +2,7 @@
 
 import { type Fields, hidesAny, partOf } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
+import { ownSort } from "../../query/sort.ts";
 import { inBody, inQuery, violationAt } from "../../query/violations.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -22,7 +23,7 @@ export async function neededPart(
   { asked, collection }: Listing,
 ): Promise<Stored[]> {
   const { fields, sort, embeds } = asked;
-  const paths = [...sort.map(({ path }) => path), ...embeds.map(({ relation }) => relation.path)];
+  const paths = [...ownSort(sort).map(({ path }) => path), ...embeds.map(({ relation }) => relation.path)];
   const used = new Set(paths.map(([name]) => name));
   const part = fields && { ...fields, names: namesWith(fields, used) };
   const pause = createPauses();

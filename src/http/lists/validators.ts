@@ -81,8 +81,9 @@ export function tagOf(
 }
 
 /** The state of a page by its resources. The state of the collection would reveal changes to resources that the caller cannot see. */
-function stateOf({ items, more, total }: Page): string {
-  return hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
+function stateOf({ items, more, total, positions = [] }: Page): string {
+  const versions = items.map(({ id, version }) => [id, version]);
+  return hashOf([versions, more, total, ...positions]).slice(0, 16); // the link to the next page has a position
 }
 
 /** A hash of a JSON value. */

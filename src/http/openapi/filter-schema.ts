@@ -7,7 +7,7 @@ import { type OperatorName, operatorNames, operators } from "../../query/operato
 import type { Part } from "./described.ts";
 
 const ofFilters = [
-  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot reaches into an object: `author.name=x`.",
+  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot reaches into an object, or through one or two relations to related resources: `author.name=x`, `author.team.name=x`.",
   "Each filter is a separate parameter. Repeat a parameter to match any of its values. The operators require that the attribute",
   `${operatorNames.map((name) => `${operators[name].meaning} (\`${name}\`)`).join("; ")}.`,
 ].join(" ");

@@ -31,7 +31,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   _page: { description: "The number of the page, from 1.", schema: whole(1) },
   _limit: { description: "The same as `limit`, for use with `_start` or `_page`.", schema: whole(1) },
   _per_page: { description: "The same as `limit`, for use with `_page`.", schema: whole(1) },
-  sort: { description: "Attributes to sort by, at most 5: `-year,title`; `-` is descending.", schema: names },
+  sort: {
+    description:
+      "Attributes to sort by, at most 5: `-year,title`; `-` is descending. `author.name` can be an attribute of the resource that a reference names.",
+    schema: names,
+  },
   _sort: { description: "Attributes to sort by: `year,title`.", schema: text },
   _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
   filter: { description: 'A filter as JSON: `{"year":{"gte":1950}}`.', schema: text },
@@ -64,7 +68,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
     schema: names,
   },
   group: {
-    description: `The attributes by which \`aggregate\` groups resources, at most ${figureLimits.group}. A unit after an attribute groups by dates in UTC: \`placedAt:month\`. The units are ${Object.keys(dateUnits).join(", ")}.`,
+    description: `The attributes by which \`aggregate\` groups resources, at most ${figureLimits.group}. A unit after an attribute groups by dates in UTC: \`placedAt:month\`. The units are ${Object.keys(dateUnits).join(", ")}. \`author.country\` can be an attribute of the resource that a reference names.`,
     schema: names,
   },
   distinct: {

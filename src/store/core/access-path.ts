@@ -8,7 +8,9 @@ import { type Condition, matchesAll, type StoreFilter } from "../../query/filter
 import {
   type CursorValues,
   compareSortValues,
+  isIdKey,
   type SortValue,
+  type StoreSortKey,
   sortedCodePoints,
   withId,
 } from "../../query/sort.ts";
@@ -51,16 +53,16 @@ function hasOneValue(condition: Condition): boolean {
  * The sort keys that an index needs. Keys after the id change nothing, because ids are unique. Every index ends with
  * ascending ids, so an ascending id needs no key. Neither does a list that is sorted by id alone.
  */
-export function indexedKeys(sort: readonly SortKey[]): readonly SortKey[] {
-  const id = sort.findIndex(({ path }) => isIdPath(path));
+export function indexedKeys(sort: readonly StoreSortKey[]): readonly StoreSortKey[] {
+  const id = sort.findIndex(isIdKey);
   if (id === -1) return sort;
   return sort.slice(0, id > 0 && sort[id]?.descending === true ? id + 1 : id);
 }
 
 /** The sort keys up to the id. Keys after the id change nothing. */
-export function keysToId(sort: readonly SortKey[]): readonly SortKey[] {
+export function keysToId(sort: readonly StoreSortKey[]): readonly StoreSortKey[] {
   const keys = withId(sort);
-  return keys.slice(0, keys.findIndex(({ path }) => isIdPath(path)) + 1);
+  return keys.slice(0, keys.findIndex(isIdKey) + 1);
 }
 
 /** How a store reads a list: by ids, with a declared index, or (`undefined`) by reading the whole collection. */
@@ -215,7 +217,7 @@ function endsOf(key: SortKey, conditions: readonly StoreFilter[]): readonly Cond
 
 /** Whether the part of the index with these values has the order of the list, and the key of its position is known. */
 function isOrdered(index: Index, equal: readonly Condition[], { sort = [], after }: PathQuery): boolean {
-  const setBy = (key: SortKey) => equal.find((each) => isAlike(each, key));
+  const setBy = (key: StoreSortKey) => equal.find((each) => isAlike(each, key));
   const tail = index.slice(equal.length);
   const keys = indexedKeys(sort).filter((key) => setBy(key) === undefined);
   if (tail.length !== keys.length || keys.some((key, n) => !isSameKey(key, tail[n] as SortKey))) return false;
@@ -228,19 +230,23 @@ function isOrdered(index: Index, equal: readonly Condition[], { sort = [], after
 
 /** An index serves a list by id alone only if the filter sets all its attributes. Its keys then have ascending ids. */
 function isBackward({ sort: [first] = [] }: PathQuery): boolean {
-  return first !== undefined && isIdPath(first.path) && first.descending;
+  return first !== undefined && isIdKey(first) && first.descending;
 }
 
-function isSameKey(a: SortKey, b: SortKey): boolean {
+function isSameKey(a: StoreSortKey, b: SortKey): boolean {
   return a.descending === b.descending && isAlike(a, b);
 }
 
-/** Whether two keys or conditions are about the same attribute, and compare its values in the same way. */
+/**
+ * Whether two keys or conditions are about the same attribute of the resource itself, and compare its values in the same way. No index
+ * has attributes of related resources.
+ */
 function isAlike(a: Compared, b: Compared): boolean {
+  if (a.through !== undefined || b.through !== undefined) return false;
   return a.as === b.as && a.path.length === b.path.length && a.path.every((name, n) => name === b.path[n]);
 }
 
-type Compared = { path: Path; as?: string | undefined };
+type Compared = { path: Path; as?: string | undefined; through?: unknown };
 
 function rangeOf({ equal, ends, isOrdered }: Candidate, { slot, index }: Slot, query: PathQuery): Range {
   const values = equal.map(operandOf);
@@ -268,7 +274,7 @@ function rangeOf({ equal, ends, isOrdered }: Candidate, { slot, index }: Slot, q
 /** The key of a position of a list. */
 function keyOfPosition(
   position: CursorValues,
-  sort: readonly SortKey[],
+  sort: readonly StoreSortKey[],
   index: Index,
   equal: readonly SortValue[],
 ): Buffer {

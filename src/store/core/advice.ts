@@ -3,6 +3,7 @@ import { type Index, nameOfKey } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import { namesRelated, type StoreFilter } from "../../query/filter.ts";
+import { hasRelatedKeys } from "../../query/sort.ts";
 import {
   accessPathOf,
   type CostQuery,
@@ -34,6 +35,8 @@ export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
   const path = accessPathOf(query, indexes);
   if (path === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
   if (path !== undefined) return pagingAdvice(query);
+  if (hasRelatedKeys(query.sort))
+    return "No index supports a sort by related resources. Add a filter that fewer resources match.";
   if (namesRelated(query.filter)) return relatedAdvice(query);
   const repeated = repeatedAttribute(query.filter);
   return repeated === undefined

@@ -9,10 +9,11 @@ import {
   type FigureContents,
   type GroupKey,
 } from "../../query/figures.ts";
+import { hasRelatedKeys } from "../../query/sort.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
 import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
-import { ranks } from "./list-sql.ts";
+import { ranks, relatedValue, type Scope } from "./list-sql.ts";
 import type { RelatedPart } from "./related.ts";
 
 /** A query for the figures of a given collection. */
@@ -60,10 +61,15 @@ export function numberText(value: number): string {
   return Number.isFinite(value) ? JSON.stringify(value === 0 ? 0 : value) : "null";
 }
 
-/** The attributes of the groups and figures, each once. */
-export function attributesOf({ figures, group }: FigureContents): readonly Path[] {
-  const paths = [...group, ...figures].flatMap((each) => ("path" in each ? [each.path] : []));
-  return [...new Map(paths.map((path) => [formatPath(path), path])).values()];
+/** The attributes of the groups and figures by `attributeName`, each once. */
+function attributesOf({ figures, group }: FigureContents): ReadonlyMap<string, Path> {
+  const all = [...group, ...figures].flatMap((each) => ("path" in each ? [each] : []));
+  return new Map(all.map((each) => [attributeName(each), each.path]));
+}
+
+/** A text that differs for different attributes. */
+function attributeName({ path, through }: Pick<GroupKey, "path" | "through">): string {
+  return JSON.stringify([path, through]);
 }
 
 /**
@@ -73,7 +79,12 @@ export function attributesOf({ figures, group }: FigureContents): readonly Path[
 export function coveringIndex(query: FiguresOf, indexes: readonly Index[]): Index | undefined {
   const { filter, words, group, figures } = query;
   const names = [...group, ...figures].flatMap((each) => ("path" in each ? nameOfKey(each) : []));
-  if (words !== undefined || (names.length === 0 && conjunctsOf(filter).length === 0)) return undefined;
+  if (
+    words !== undefined ||
+    hasRelatedKeys(group) ||
+    (names.length === 0 && conjunctsOf(filter).length === 0)
+  )
+    return undefined;
   return indexWith(names, filter, indexes);
 }
 
@@ -81,10 +92,12 @@ export function coveringIndex(query: FiguresOf, indexes: readonly Index[]): Inde
 function figuresAdvice(query: FiguresOf, indexes: readonly Index[]): string {
   if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
   const narrow = "Add a filter that fewer resources match.";
-  if (coveringIndex(query, indexes) !== undefined) return narrow;
+  if (coveringIndex(query, indexes) !== undefined || hasRelatedKeys(query.group)) return narrow;
   const conditions = conjunctsOf(query.filter);
   const first = [...conditions.filter(isEquality), ...conditions.filter(isRange)].map(({ path }) => path);
-  const keys = [...new Set([...first, ...attributesOf(query)].map(formatPath))].filter((key) => key !== "id");
+  const keys = [...new Set([...first, ...attributesOf(query).values()].map(formatPath))].filter(
+    (key) => key !== "id",
+  );
   const isUseful = conditions.every((each) => isEquality(each) || isRange(each));
   if (!isUseful || keys.length === 0 || keys.length > maxIndexKeys) return narrow;
   return `An index with all attributes of the request would make it faster: add "indexes": [${JSON.stringify(keys)}] to the collection's configuration. Or add a filter that fewer resources match.`;
@@ -139,17 +152,18 @@ export interface FigureSql {
   kinds(of: Attribute): readonly ValueKind[];
 }
 
-/** The parts of the statement for figures. A clause is empty if there is nothing to group or to sort by. */
-export function figureParts(query: FiguresOf, sql: FigureSql) {
+/** The parts of the statement for figures. A clause is empty if there is nothing to group or to sort by. `scope` is that of `from`. */
+export function figureParts(query: FiguresOf, sql: FigureSql, scope: Scope) {
   const inner = new Map<string, string>();
   const keyTexts: string[] = [];
   const groupBy = (text: string) => `k${keyTexts.push(text) - 1}`;
-  const names = attributesOf(query).map(formatPath);
-  const attributeOf = ({ path }: { path: Path }): Attribute => ({
-    path,
+  const names = [...attributesOf(query).keys()];
+  const attributeOf = (of: Pick<GroupKey, "path" | "through">): Attribute => ({
+    path: of.path,
     read(name, text) {
-      const whole = `a${names.indexOf(formatPath(path))}${name}`;
-      inner.set(whole, text);
+      const whole = `a${names.indexOf(attributeName(of))}${name}`;
+      if (!inner.has(whole))
+        inner.set(whole, of.through === undefined ? text : relatedValue(of.through, text, scope));
       return whole;
     },
   });

@@ -4,7 +4,6 @@
  * has its own `ListDialect`.
  */
 import type { IdKind } from "../../collection/ids.ts";
-import type { SortKey } from "../../collection/indexes.ts";
 import type { InstantForm } from "../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text-comparison.ts";
@@ -15,10 +14,17 @@ import {
   type Scalar,
   type StoreFilter,
 } from "../../query/filter.ts";
-import { type CursorValues, isInstant, type SortValue } from "../../query/sort.ts";
+import {
+  type CursorValues,
+  hasRelatedKeys,
+  isIdKey,
+  isInstant,
+  type SortValue,
+  type StoreSortKey,
+} from "../../query/sort.ts";
 import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { accessPathOf, keysToId, type Range, type Scan, scanOf } from "./access-path.ts";
+import { accessPathOf, conjunctsOf, keysToId, type Range, type Scan, scanOf } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { type GroupsQuery, type PageQuery, type RelatedCollections, relatedCollection } from "./related.ts";
 
@@ -42,6 +48,8 @@ export interface OrderTerm {
 export interface ListDialect extends Dialect {
   /** Whether the database joins tables in the order of the statement. Otherwise it finds the best order itself. */
   readonly joinsInOrder: boolean;
+  /** The end of an inner query that the database must not merge with the outer one. */
+  readonly fence: string;
   quote(text: string): string;
   /** The number of rows in `limit` or `offset`. */
   rows(n: number, scope: Scope): string;
@@ -306,8 +314,88 @@ export function orderedSql(
   if (scan?.isOrdered) return { ...foundSql({ scan, search }, scope), terms: [keyTerm(scan, scope)] };
   const order = orderTerms(sort, scope);
   const more = after === undefined ? [] : [afterSql(after, sort, order, scope)];
+  if (hasRelatedKeys(sort)) {
+    const found = withRelatedTexts(foundSql({ scan, search, filter }, scope), sort, scope);
+    return { ...found, where: every(more), terms: order };
+  }
   const terms = search !== undefined && sort.length === 0 ? [search.order, ...order] : order;
   return { ...foundSql({ scan, search, filter, more }, scope), terms };
+}
+
+/**
+ * The resources with the texts of the related resources that sort them, so that each text is read once. A text is null if there is no
+ * related resource that the condition of the key accepts.
+ */
+function withRelatedTexts({ from, where }: Found, sort: readonly StoreSortKey[], scope: Scope): Found {
+  const texts = relatedTexts(sort).flatMap((through, n) =>
+    through === undefined ? [] : `${relatedValue(through, "related.doc", scope)} as doc_${n}`,
+  );
+  const { dialect, table } = scope;
+  const inner = `select ${[`${table}.*`, ...texts].join(", ")} from ${from} where ${where} ${dialect.fence}`;
+  return { from: `(${inner}) as ${table}`, where: "true" };
+}
+
+/** The related resources whose texts sort a list, by the first of their keys. Several attributes of one resource share its text. */
+function relatedTexts(sort: readonly StoreSortKey[]): readonly (RelatedCondition | undefined)[] {
+  return keysToId(sort).map(({ through }, n) => (textOf(sort, through) === n ? through : undefined));
+}
+
+/** The place of the first key with the text of the same related resource. */
+function textOf(sort: readonly StoreSortKey[], through: RelatedCondition | undefined): number {
+  const name = JSON.stringify(through);
+  return sort.findIndex((each) => JSON.stringify(each.through) === name);
+}
+
+/**
+ * An expression about the resource that a reference names, with the table `related`. Null if there is none that the condition accepts.
+ * Without a schema, a reference can have several ids: the first one counts.
+ */
+export function relatedValue({ relation, filter }: RelatedCondition, sql: string, scope: Scope): string {
+  const { dialect, collection, table } = scope;
+  const other = relatedCollection(scope.related, relation.collection);
+  if (other === undefined) return `(select ${sql} from (select cast(null as json) as doc) as related)`;
+  const { from, where } = foundSql(
+    { filter, more: [attributeOfLink(relation.path, dialect), `link.key = ${table}.key`] },
+    { ...scope, collection: other, table: "related", first: [] },
+  );
+  const join = `${dialect.joinsInOrder ? "cross " : ""}join`;
+  return `(select ${sql} from ${linksOf(dialect, collection)} as link
+    ${join} ${from} on related.${dialect.keyColumn} = ${dialect.keySql(other.idKind, "link.target")}
+    where ${where} order by link.target limit 1)`;
+}
+
+function attributeOfLink(path: Path, dialect: ListDialect, link = "link"): string {
+  return `${link}.attribute = ${dialect.quote(formatPath(path))}`;
+}
+
+/** The position of a resource, from its id and from the values of the terms before that of the id. */
+export function positionOf(
+  { sort = [] }: Pick<PageQuery, "sort">,
+  values: readonly unknown[],
+  id: string | number,
+): CursorValues {
+  const keys = keysToId(sort).slice(0, -1);
+  const each = values.length / keys.length;
+  return [...keys.map((_, n) => sortValueIn(values.slice(n * each, (n + 1) * each))), id];
+}
+
+/** The sort value that the values of the terms of a key mean: the rank first, a text last, and a number directly after the rank. */
+function sortValueIn([rank, ...others]: readonly unknown[]): SortValue {
+  switch (Number(rank)) {
+    case ranks.null:
+      return null;
+    case ranks.false:
+    case ranks.true:
+      return Number(rank) === ranks.true;
+    case ranks.number:
+      return Number(others[0]);
+    case ranks.string:
+      return String(others.at(-1));
+    case ranks.date:
+      return [String(others.at(-1))];
+    default:
+      return [];
+  }
 }
 
 /** The order of the keys of a scan. */
@@ -333,7 +421,7 @@ export function referringSql(
 
 /** The condition for the references to the id `parent.value`. */
 export function linkSql({ path }: GroupsQuery["reference"], { dialect }: Scope): string {
-  return `link.attribute = ${dialect.quote(formatPath(path))} and link.target = parent.value`;
+  return `${attributeOfLink(path, dialect)} and link.target = parent.value`;
 }
 
 /**
@@ -347,34 +435,51 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   if (other === undefined) return "false";
   const isReference = relation.kind === "reference";
   const isAny = matchesAll(filter);
-  const links = `${linksOf(dialect, isReference ? collection : other)} as link`;
+  // A condition inside another one only uses the tables of its own and of the outer one.
+  const [link, name] = table === "related" ? ["inner_link", "inner_related"] : ["link", "related"];
+  const links = `${linksOf(dialect, isReference ? collection : other)} as ${link}`;
   const path = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
   const scan = path === "index" ? scanOf({ filter }, other.slots) : undefined;
-  const inner = { ...scope, collection: other, table: "related" };
-  const attribute = `link.attribute = ${dialect.quote(formatPath(relation.path))}`;
+  const inner = { ...scope, collection: other, table: name };
+  const attribute = attributeOfLink(relation.path, dialect, link);
   const foundWith = (...more: string[]) =>
     foundSql({ scan, filter: isAny ? undefined : filter, more: [attribute, ...more] }, inner);
-  if (joinsInOrder && path !== undefined) {
+  if (joinsInOrder && (path !== undefined || startsFromRelated(filter, scope))) {
     const { from, where } = foundWith();
     const [ids, own, join] = isReference
-      ? ["link.key", "key", `link.target = ${idSql(other.idKind, `related.${keyColumn}`)}`]
-      : [keySql(collection.idKind, "link.target"), keyColumn, "link.key = related.key"];
+      ? [`${link}.key`, "key", `${link}.target = ${idSql(other.idKind, `${name}.${keyColumn}`)}`]
+      : [keySql(collection.idKind, `${link}.target`), keyColumn, `${link}.key = ${name}.key`];
     return `${table}.${own} in (select ${ids} from ${from} cross join ${links} on ${join} where ${where})`;
   }
   const [own, join] = isReference
-    ? [`link.key = ${table}.key`, `related.${keyColumn} = ${keySql(other.idKind, "link.target")}`]
-    : [`link.target = ${idSql(collection.idKind, `${table}.${keyColumn}`)}`, "related.key = link.key"];
+    ? [`${link}.key = ${table}.key`, `${name}.${keyColumn} = ${keySql(other.idKind, `${link}.target`)}`]
+    : [`${link}.target = ${idSql(collection.idKind, `${table}.${keyColumn}`)}`, `${name}.key = ${link}.key`];
   const { from, where } = foundWith(own);
   const joined = isAny && !isReference ? "" : `${joinsInOrder ? "cross " : ""}join ${from} on ${join}`;
   return `exists (select 1 from ${links} ${joined} where ${where})`;
 }
 
+/** Whether a condition inside of a filter is about related resources that ids or an index find. */
+function startsFromRelated(filter: StoreFilter, { related }: Scope): boolean {
+  return conjunctsOf(filter).some((each) => {
+    if (each.kind !== "related" || matchesAll(each.filter)) return false;
+    const other = relatedCollection(related, each.relation.collection);
+    return other !== undefined && accessPathOf({ filter: each.filter }, builtIndexes(other)) !== undefined;
+  });
+}
+
 /** The expressions that a list is ordered by. The key of the id is the last one. Sort keys after the id change nothing. */
-function orderTerms(sort: readonly SortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
-  return keysToId(sort).flatMap(({ path, as, descending }) => {
-    const expressions = isIdPath(path) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
+function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
+  return keysToId(sort).flatMap((key) => {
+    const { path, as, descending, through } = key;
+    const expressions = isIdKey(key) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
     return expressions
       .map((sql, n) => (as === undefined ? sql : datedTerm(sql, n, dialect.instant(path, as), expressions)))
+      .map((sql) =>
+        through === undefined
+          ? sql
+          : `(select ${sql} from (select doc_${textOf(sort, through)} as doc) as one)`,
+      )
       .map((sql) => ({ sql, descending }));
   });
 }
@@ -393,13 +498,11 @@ export function orderSql(terms: readonly OrderTerm[]): string {
 /** The condition that a resource comes after a position. */
 function afterSql(
   position: CursorValues,
-  sort: readonly SortKey[],
+  sort: readonly StoreSortKey[],
   terms: readonly OrderTerm[],
   scope: Scope,
 ): string {
-  const bounds = keysToId(sort).flatMap(({ path }, n) =>
-    boundsOf(position[n] ?? null, isIdPath(path), scope),
-  );
+  const bounds = keysToId(sort).flatMap((key, n) => boundsOf(position[n] ?? null, isIdKey(key), scope));
   const known = terms
     .map((term, n) => ({ ...term, bound: bounds[n] }))
     .filter(({ bound }) => bound !== undefined);

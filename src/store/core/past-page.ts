@@ -5,6 +5,7 @@
  * and sorted in memory. Only their ids, and the sort values of those that the page needs, are in memory at the same time.
  */
 import { type IdKind, idIn } from "../../collection/ids.ts";
+import type { SortKey } from "../../collection/indexes.ts";
 import { allOf, type Filter, matches } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
@@ -18,7 +19,11 @@ import { type HistoryPlans, textOfChain } from "./history-plans.ts";
 const resourcesAtOnce = 1_000;
 
 /** A query for a page as of a time. */
-export type PastQuery = Omit<ListQuery, "collection" | "client" | "filter"> & { at: number; filter?: Filter };
+export type PastQuery = Omit<ListQuery, "collection" | "client" | "filter" | "sort"> & {
+  at: number;
+  filter?: Filter;
+  sort?: readonly SortKey[];
+};
 
 /** A query for the current list. */
 export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;

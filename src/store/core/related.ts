@@ -4,29 +4,45 @@ import {
   type Filter,
   isRelative,
   leavesOf,
-  namesRelated,
+  type RelatedCondition,
   type StoreFilter,
 } from "../../query/filter.ts";
+import { ownSort } from "../../query/sort.ts";
 import type { ListQuery, ReferringGroups, ReferringQuery } from "../port/page.ts";
 import type { Stored } from "../port/stored.ts";
 import { type Scan, scanOf } from "./access-path.ts";
 import type { NumberedCollection } from "./catalogue.ts";
+import type { PastQuery } from "./past-page.ts";
 
 /** Collections by name. */
 export type RelatedCollections<C extends NumberedCollection = NumberedCollection> = Readonly<
   Record<string, C | undefined>
 >;
 
-/** The query with the collections that its filter names. A collection that does not exist is `undefined`. */
+/**
+ * The query with the related collections that its filter and these keys of its sort or of its groups name. A collection that does not
+ * exist is `undefined`.
+ */
 export function withRelated<Query extends { filter?: StoreFilter }>(
   query: Query,
+  keys: readonly { through?: RelatedCondition }[],
   find: (name: string) => NumberedCollection | undefined,
 ): Query & RelatedPart {
   const { filter } = query;
-  if (filter === undefined) return query;
-  const names = leavesOf(filter).flatMap((leaf) => (leaf.kind === "related" ? leaf.relation.collection : []));
+  if (filter === undefined && keys.length === 0) return query;
+  const filters = [
+    ...(filter === undefined ? [] : [filter]),
+    ...keys.flatMap(({ through }) => through ?? []),
+  ];
+  const names = filters.flatMap(collectionsIn);
   if (names.length === 0) return query;
   return { ...query, related: Object.fromEntries(names.map((name) => [name, find(name)])) };
+}
+
+function collectionsIn(filter: StoreFilter): string[] {
+  return leavesOf(filter).flatMap((leaf) =>
+    leaf.kind === "related" ? [leaf.relation.collection, ...collectionsIn(leaf.filter)] : [],
+  );
 }
 
 /** The collection that a condition names; `undefined` if it does not exist. Throws an Error if `withRelated` did not look for it. */
@@ -39,13 +55,18 @@ export function relatedCollection<C extends NumberedCollection>(
 }
 
 /** The query for a list of an earlier time. Its filter is evaluated in memory, so it cannot be about related resources. */
-export function pastQuery<Query extends { filter?: StoreFilter; related?: unknown }>(
-  { filter, related, ...query }: Query,
+export function pastQuery<Query extends Pick<ListQuery, "filter" | "sort"> & RelatedPart>(
+  { filter, sort, related, ...query }: Query,
   at: number,
-): Omit<Query, "filter" | "related"> & { at: number; filter?: Filter } {
-  if (namesRelated(filter))
-    throw new Error("A list of an earlier time has no conditions about related resources.");
-  return { ...query, at, ...(filter === undefined ? {} : { filter: filter as Filter }) };
+): Omit<Query, "filter" | "sort" | "related"> & Pick<PastQuery, "at" | "filter" | "sort"> {
+  if (related !== undefined)
+    throw new Error("A list of an earlier time has nothing about related resources.");
+  return {
+    ...query,
+    at,
+    ...(filter === undefined ? {} : { filter: filter as Filter }),
+    ...(sort === undefined ? {} : { sort: ownSort(sort) }),
+  };
 }
 
 /** A list request for a collection that is already known. */
@@ -67,7 +88,7 @@ export function isKeepable({ words, related, filter }: PageQuery): boolean {
 
 /** The part of a query that a store adds. */
 export interface RelatedPart {
-  /** The collections of related resources that the filter names; absent if it names none. */
+  /** The collections of related resources that the query names; absent if it names none. */
   related?: RelatedCollections;
 }
 

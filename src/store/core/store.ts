@@ -1,6 +1,6 @@
 /** A store: all methods of the port, over the driver of one kind of database. */
 import { Problem } from "../../errors.ts";
-import type { StoreFilter } from "../../query/filter.ts";
+import type { RelatedCondition, StoreFilter } from "../../query/filter.ts";
 import {
   type ChangedResource,
   type ChangedTexts,
@@ -72,7 +72,7 @@ export class Store implements StorePort {
 
   async list({ collection, client, ...query }: ListQuery): Promise<Page> {
     const page = await this.#asDeclared(collection, (known) =>
-      this.#driver.page(known, this.#withRelated(query), client),
+      this.#driver.page(known, this.#withRelated(query, query.sort), client),
     );
     return page ?? emptyPage;
   }
@@ -84,7 +84,7 @@ export class Store implements StorePort {
 
   async figures({ collection, client, ...query }: FiguresQuery): Promise<Figures> {
     const figures = await this.#asDeclared(collection, (known) =>
-      this.#driver.figures(known, this.#withRelated(query), client),
+      this.#driver.figures(known, this.#withRelated(query, query.group), client),
     );
     return figures ?? emptyFigures(query);
   }
@@ -234,8 +234,11 @@ export class Store implements StorePort {
     throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was written. Try again later.");
   }
 
-  #withRelated<Query extends { filter?: StoreFilter }>(query: Query) {
-    return withRelated(query, (name) => this.#driver.collections.get(name));
+  #withRelated<Query extends { filter?: StoreFilter }>(
+    query: Query,
+    keys: readonly { through?: RelatedCondition }[] = [],
+  ) {
+    return withRelated(query, keys, (name) => this.#driver.collections.get(name));
   }
 
   /** Reads with the current declaration of a collection; `undefined` if the collection does not exist. */

@@ -5,7 +5,7 @@ import type { Path } from "../../collection/paths.ts";
 import type { FigureContents } from "../../query/figures.ts";
 import type { Filter, StoreFilter } from "../../query/filter.ts";
 import type { ReferenceType } from "../../query/related-resources.ts";
-import type { CursorValues } from "../../query/sort.ts";
+import type { CursorValues, StoreSortKey } from "../../query/sort.ts";
 
 import type { Stored } from "./stored.ts";
 
@@ -22,8 +22,11 @@ export interface ListQuery {
   limit: number;
   /** Only resources that match this. Without conditions about related resources if `at` is given. @default every resource */
   filter?: StoreFilter;
-  /** The order, as `compareBy` defines it. Resources with equal keys are in the order of ascending ids. @default [] */
-  sort?: readonly SortKey[];
+  /**
+   * The order, as `compareBy` defines it. Resources with equal keys are in the order of ascending ids. A key of a related resource has
+   * the value of that resource. Without keys of related resources if `at` is given. @default []
+   */
+  sort?: readonly StoreSortKey[];
   /**
    * Only resources after this position. A resource at the position does not have to exist. Not together with `offset`, and
    * together with `words` only if `sort` is given.
@@ -64,6 +67,8 @@ export interface Page {
   total: number | undefined;
   /** The sequence of the collection at the time of the page. Every change of one of its resources raises it by one. */
   sequence: number;
+  /** The positions of the items in the list, if it is sorted by attributes of related resources. */
+  positions?: readonly CursorValues[];
 }
 
 /** The page of a collection that does not exist. */

@@ -43,7 +43,7 @@ export const dataFaults: readonly Fault[] = [
     name: "dates-sorted-as-texts",
     what: "A list is sorted by the texts of dates, not by their instants.",
     noticedBy: "test/http/instants.test.ts",
-    replacements: [["descending, ...comparedAs(attribute) }]", "descending }]"]],
+    replacements: [["descending, ...comparedAs(attribute), ...(", "descending, ...("]],
   },
   {
     name: "now-kept",

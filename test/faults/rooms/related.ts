@@ -96,8 +96,25 @@ export const relatedFaults: readonly Fault[] = [
     name: "related-filter-without-rules",
     what: "A filter through a reference matches by resources that the caller cannot list.",
     noticedBy: oracle,
+    replacements: [["filter: allOf([inner, listed]) };", "filter: inner };"]],
+  },
+  {
+    name: "related-sort-without-rules",
+    what: "A list is sorted and grouped by related resources that the caller cannot list.",
+    noticedBy: oracle,
     replacements: [
-      ['filter: listed === "everything" ? inner : allOf([inner, listed]) };', "filter: inner };"],
+      [
+        "{ ...key, through: listedThrough(service, caller, key.through) } as StoreKey",
+        '{ ...key, through: { kind: "related", relation: key.through, filter: { kind: "and", filters: [] } } } as StoreKey',
+      ],
+    ],
+  },
+  {
+    name: "related-sort-cursor-of-the-first",
+    what: "The next page of a list that related resources sort starts after the first resource of the page.",
+    noticedBy: oracle,
+    replacements: [
+      ["page.positions?.[page.items.length - 1] ?? positionAfter", "page.positions?.[0] ?? positionAfter"],
     ],
   },
 ];

@@ -6,7 +6,7 @@ import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { instantKeyOf } from "../../../src/collection/instants.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
-import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
+import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { nearDates } from "../../instants.ts";
@@ -167,7 +167,7 @@ async function walk(store: Store, query: ListQuery): Promise<Resource[]> {
   const seen: Resource[] = [];
   for (let pages = 0; pages < 100; pages++) {
     const last = seen.at(-1);
-    const after = last === undefined ? {} : { after: cursorValuesOf(last, query.sort ?? []) };
+    const after = last === undefined ? {} : { after: cursorValuesOf(last, ownSort(query.sort ?? [])) };
     const { items, more } = await store.list({ ...query, ...after });
     seen.push(...items.map((item) => JSON.parse(item.text) as Resource));
     if (!more) return seen;

@@ -5,11 +5,27 @@ import fc from "fast-check";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import type { Reference } from "../../../src/collection/references.ts";
-import { type Filter, matches, type RelationPath, type StoreFilter } from "../../../src/query/filter.ts";
-import { compareBy } from "../../../src/query/sort.ts";
-import { maxPageBytes } from "../../../src/store/port/page.ts";
+import type { GroupKey } from "../../../src/query/figures.ts";
+import {
+  allOf,
+  type Condition,
+  type Filter,
+  matches,
+  type RelatedCondition,
+  type RelationPath,
+  type StoreFilter,
+} from "../../../src/query/filter.ts";
+import { type CursorValues, compareBy, type StoreSortKey } from "../../../src/query/sort.ts";
+import { type ListQuery, maxPageBytes, type Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { matchesInWorld, type Resource, relatedTo, type World } from "../../related-model.ts";
+import {
+  compareInWorld,
+  matchesInWorld,
+  type Resource,
+  relatedTo,
+  valuesInWorld,
+  type World,
+} from "../../related-model.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Kind = "uuid" | "integer";
@@ -102,9 +118,21 @@ const question = fc.record({
   from: fc.constantFrom("users" as const, "articles" as const, "tags" as const),
   relation: fc.nat(),
   inner: fc.option(filter, { nil: undefined }),
+  /** A condition about resources that are related to the related ones, beside `inner` or alone. */
+  deep: fc.option(
+    fc.record({ relation: fc.nat(), fits: fc.option(filter, { nil: undefined }), isAlone: fc.boolean() }),
+    { nil: undefined },
+  ),
   outer: fc.option(filter, { nil: undefined }),
   shape: fc.constantFrom("alone", "not", "and", "or" as const),
   sort,
+  /** Sort keys of the related resources, with the condition that these must match. */
+  throughs: fc.array(
+    fc.record({ relation: fc.nat(), path, descending: fc.boolean(), fits: fc.option(filter) }),
+    {
+      maxLength: 2,
+    },
+  ),
   limit: fc.integer({ min: 1, max: 4 }),
 });
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never;
@@ -153,16 +181,45 @@ async function fill(store: Store, number: number, made: Made): Promise<World> {
   return all;
 }
 
+/** The sort keys of a question, in their order: those of related resources first. */
+function sortOf(number: number, { from, sort: own, throughs }: Question): StoreSortKey[] {
+  const single = relationsOf(number, from).filter(
+    ({ kind, path: each }) => kind === "reference" && each[0] !== "tagIds",
+  );
+  const keys = throughs.map(({ relation, path: each, descending, fits }): StoreSortKey => {
+    const condition: Filter = fits ?? { kind: "and", filters: [] };
+    const chosen = single[relation % single.length] as RelationPath;
+    return { path: each, descending, through: { kind: "related", relation: chosen, filter: condition } };
+  });
+  return [...(single.length === 0 ? [] : keys), ...own];
+}
+
+/** The filter of a question that is about a second relation; `undefined` if it has only one. */
+function deeper(number: number, { collection }: RelationPath, { deep, inner }: Question) {
+  if (deep === undefined) return undefined;
+  const known = relationsOf(number, collection.replace(/\d+$/, "") as Question["from"]);
+  const second: StoreFilter = {
+    kind: "related",
+    relation: known[deep.relation % known.length] as RelationPath,
+    filter: deep.fits ?? { kind: "and", filters: [] },
+  };
+  const filters = deep.isAlone || inner === undefined ? [second] : [inner, second];
+  return allOf<Condition | RelatedCondition>(filters);
+}
+
 const ids = (all: readonly Resource[]) => all.map(({ id }) => id);
 const parse = (items: readonly { text: string }[]) => items.map(({ text }): Resource => JSON.parse(text));
 
 async function askList(store: Store, all: World, number: number, asked: Question): Promise<void> {
-  const { from, relation, inner, outer, shape, sort: order, limit } = asked;
+  const { from, relation, inner, outer, shape, limit } = asked;
+  const order = sortOf(number, asked);
   const known = relationsOf(number, from);
+  const anything: Filter = { kind: "and", filters: [] };
+  const outerRelation = known[relation % known.length] as RelationPath;
   const related: StoreFilter = {
     kind: "related",
-    relation: known[relation % known.length] as RelationPath,
-    filter: inner ?? { kind: "and", filters: [] },
+    relation: outerRelation,
+    filter: deeper(number, outerRelation, asked) ?? inner ?? anything,
   };
   const others: StoreFilter[] = outer === undefined ? [] : [outer];
   const asFilter = (): StoreFilter => {
@@ -174,11 +231,57 @@ async function askList(store: Store, all: World, number: number, asked: Question
   const narrowed = asFilter();
   const expected = (all[collection] ?? [])
     .filter((each) => matchesInWorld(all, narrowed, each))
-    .sort(compareBy(order));
-  const page = await store.list({ collection, filter: narrowed, sort: order, limit, count: true });
-  assert.deepEqual(ids(parse(page.items)), ids(expected.slice(0, limit)), JSON.stringify(narrowed));
+    .sort(compareInWorld(all, order));
+  const query: ListQuery = { collection, filter: narrowed, sort: order, limit };
+  const page = await store.list({ ...query, count: true });
+  const context = JSON.stringify({ narrowed, order });
+  assert.deepEqual(ids(parse(page.items)), ids(expected.slice(0, limit)), context);
   assert.equal(page.total, expected.length);
   assert.equal(page.more, expected.length > limit);
+  if (!order.some(({ through }) => through !== undefined)) return;
+  const walked: unknown[] = [];
+  for (let next: Page | undefined = page; next !== undefined; ) {
+    walked.push(...ids(parse(next.items)));
+    const after: CursorValues | undefined = next.positions?.[next.items.length - 1];
+    next = next.more && after !== undefined ? await store.list({ ...query, after }) : undefined;
+  }
+  assert.deepEqual(walked, ids(expected), context);
+}
+
+/** Groups by the attributes of related resources. A group without a value is first. */
+async function askGroups(store: Store, all: World, number: number, asked: Question): Promise<void> {
+  const collection = `${asked.from}${number}`;
+  const keys = sortOf(number, asked).filter((key) => key.through !== undefined);
+  const group = keys.map((key, place): GroupKey => ({ ...key, name: `g${place}`, unit: undefined }));
+  if (group.length === 0) return;
+  const { groups } = await store.figures({
+    collection,
+    figures: [{ kind: "count", name: "count" }],
+    group,
+    sort: keys.map(({ descending }, place) => ({ of: "group", place, descending })),
+    limit: 1_000,
+    offset: 0,
+    ...(asked.outer && { filter: asked.outer }),
+  });
+  const found = new Map<string, { id: string; values: unknown[]; count: number }>();
+  for (const each of all[collection] ?? []) {
+    if (asked.outer !== undefined && !matches(asked.outer, each)) continue;
+    const values = valuesInWorld(all, each, keys);
+    const id = JSON.stringify(values.map((value) => value ?? []));
+    const known = found.get(id) ?? { id, values, count: 0 };
+    found.set(id, { ...known, count: known.count + 1 });
+  }
+  const order = compareBy(
+    keys.map(({ descending }, place) => ({ path: ["values", String(place)], descending })),
+  );
+  const expected = [...found.values()]
+    .map((each) => ({ ...each, values: { ...each.values } }))
+    .sort(order)
+    .map(({ values, count }) => [
+      ...Object.values(values).map((each) => JSON.stringify(each)),
+      String(count),
+    ]);
+  assert.deepEqual(groups, expected, JSON.stringify({ keys, filter: asked.outer }));
 }
 
 /** The type of an id in a reference decides whether an index can be used. */
@@ -228,6 +331,7 @@ export function relatedContract(open: OpenFixture): void {
           const all = await fill(store, number, made);
           for (const asked of made.questions) {
             await askList(store, all, number, asked);
+            await askGroups(store, all, number, asked);
             await askReferring(store, all, number, made, asked);
           }
         });

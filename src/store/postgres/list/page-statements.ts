@@ -2,7 +2,9 @@
  * The statements that read a page, or the resources that refer to others. Each also reads the head of the collection from the same
  * snapshot.
  */
+import { idIn } from "../../../collection/ids.ts";
 import { wordsVersion } from "../../../query/search-words.ts";
+import { hasRelatedKeys } from "../../../query/sort.ts";
 import type { Scan } from "../../core/access-path.ts";
 import {
   bind,
@@ -11,6 +13,7 @@ import {
   listSql,
   orderedSql,
   orderSql,
+  positionOf,
   referringSql,
   type Scope,
   type SearchSql,
@@ -61,10 +64,12 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
     query.count === true && isNarrowed(query)
       ? `(select count(*) ${sourceSql(query, search, scope)})`
       : "null::bigint";
-  const page = pageSql(selectionOf(query, search, scope));
+  const selection = selectionOf(query, search, scope);
+  const columns = (table = "") => selection.position.map((each) => `, ${table}${each}`).join("");
+  const page = pageSql(selection, columns());
   const sql = `${search?.with ?? ""}
     select head.sequence, head.count, ${declaredSql(scope)}, ${areWordsComplete}, ${total},
-      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text, page.checksum
+      ${stateSql}, page.found, page.key, page.version, page.updated_at, page.text, page.checksum${columns("page.")}
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
@@ -103,6 +108,8 @@ export function resourcesSql(query: PageQuery, scope: Scope): string {
 interface Selection {
   sql: string;
   order: string;
+  /** The columns that give the position of a resource (`positionOf`), if related resources sort the list. */
+  position: readonly string[];
 }
 
 function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Scope): Selection {
@@ -116,6 +123,7 @@ function selectionOf(query: PageQuery, search: SearchSql | undefined, scope: Sco
       where ${where}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset}`,
     order: orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }))),
+    position: hasRelatedKeys(query.sort) ? terms.slice(0, -1).map((_, n) => `term_${n}`) : [],
   };
 }
 
@@ -134,13 +142,14 @@ function rangePage(scan: Scan, { limit, offset = 0 }: PageQuery, scope: Scope): 
         from ${resourcesTable(scope.collection.number)} as resource where ${key} ${start}
         order by ${order(key)} limit ${limit + 1} offset ${offset}) as resource where term_0 ${end}`,
     order: order("term_0"),
+    position: [],
   };
 }
 
 /** The resources of the page with their places, up to the limit of bytes, but at least one. */
-function pageSql({ sql, order }: Selection): string {
-  return `select key, version, updated_at, doc::text as text, checksum, found, place
-    from (select key, version, updated_at, doc, checksum, size, count(*) over () as found, row_number() over listed as place,
+function pageSql({ sql, order }: Selection, columns: string): string {
+  return `select key, version, updated_at, doc::text as text, checksum, found, place${columns}
+    from (select key, version, updated_at, doc, checksum, size${columns}, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
       from (${sql}) as candidate
       window listed as (order by ${order})) as measured
@@ -152,14 +161,20 @@ function pageSql({ sql, order }: Selection): string {
  * Redeclared, and UNAVAILABLE while the search words are incomplete.
  */
 export function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): ReadPage {
-  const [sequence, count, declared, isComplete, counted, state = null, found] = rows[0] ?? [];
+  const [sequence, count, declared, isComplete, counted, state = null, foundCount] = rows[0] ?? [];
   requireDeclared(collection, declared);
   if (query.words !== undefined && isComplete !== "t") throw wordsIncomplete();
-  const items = rows.filter((row) => row[7] !== null).map((row) => toStored(collection, row.slice(7)));
-  const more = Number(found ?? 0) > items.length || items.length > query.limit;
+  const found = rows.filter((row) => row[7] !== null);
+  const items = found.map((row) => toStored(collection, row.slice(7)));
+  const more = Number(foundCount ?? 0) > items.length || items.length > query.limit;
   if (items.length > query.limit) items.pop();
   const total = isNarrowed(query) ? (counted === null ? undefined : Number(counted)) : Number(count);
-  return { page: { items, more, total, sequence: Number(sequence) }, state };
+  const page = { items, more, total, sequence: Number(sequence) };
+  if (!hasRelatedKeys(query.sort)) return { page, state };
+  const positions = items.map(({ id }, n) =>
+    positionOf(query, found[n]?.slice(12) ?? [], idIn(collection.idKind, id)),
+  );
+  return { page: { ...page, positions }, state };
 }
 
 /** Whether the statement reads little more than the resources of its result. */

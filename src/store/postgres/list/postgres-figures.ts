@@ -35,7 +35,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   const { limit, offset, related } = query;
   const scope = scopeOf(collection, related);
   const search = searchOf(query, scope);
-  const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql);
+  const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql, scope);
   const grouped = `select ${outputs.map((sql, n) => `${sql} as out_${n}`).join(", ")},
       row_number() over (${orderBy}) as place
     from ${from(`${sourceSql(query, search, scope)} offset 0`)}

@@ -69,6 +69,7 @@ function textKey(idKind: IdKind, text: string): string {
 const postgresLists: ListDialect = {
   ...postgresDialect,
   joinsInOrder: false,
+  fence: "offset 0",
   quote: quoteText,
   rows: String,
   oneOf: (sql, values, scope) => `${sql} = any(${bind(scope, values, "text[]")})`,

@@ -1,5 +1,6 @@
 /** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
+import { hasRelatedKeys } from "../../../query/sort.ts";
 import { scanOf } from "../../core/access-path.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import {
@@ -48,7 +49,10 @@ function scopeFor(
   return scopeOf(collection, isInterruptible ? [`${interruptFunction}()`] : [], query.related);
 }
 
-/** The statement for a page. */
+/**
+ * The statement for a page. If related resources sort it, the columns after the checksum are the terms of the order (`positionOf`), and
+ * then the key of the id.
+ */
 export function selectPage(
   collection: NumberedCollection,
   query: PageQuery,
@@ -74,7 +78,10 @@ export function selectPage(
     return statementOf(sql, scope);
   }
   const { from, where, terms } = orderedSql(query, searchOf(query, scope), scope);
-  const sql = `select ${columns} from ${from} where ${where} order by ${orderSql(terms)} ${rows()}`;
+  const isRelated = hasRelatedKeys(query.sort);
+  const positions = isRelated ? terms.map(({ sql }, n) => `, ${sql} as term_${n}`).join("") : "";
+  const order = isRelated ? terms.map((term, n) => ({ ...term, sql: `term_${n}` })) : terms;
+  const sql = `select ${columns}${positions} from ${from} where ${where} order by ${orderSql(order)} ${rows()}`;
   return statementOf(sql, scope);
 }
 

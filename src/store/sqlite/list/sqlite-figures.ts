@@ -50,7 +50,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
       ),
   );
   const values = covering === undefined ? textValues : entryValues(covering.index, number);
-  const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql(values));
+  const { columns, outputs, from, groupBy, orderBy } = figureParts(query, figureSql(values), scope);
   const source =
     covering === undefined
       ? listSql(query, searchOf(query, scope), scope)

@@ -69,6 +69,7 @@ function hasElement(path: Path, where: string): string {
 export const sqliteLists: ListDialect = {
   ...sqliteDialect,
   joinsInOrder: true,
+  fence: "limit -1",
   quote,
   // SQLite plans a statement again for each new value of a bare parameter in `limit`.
   rows: (n, scope) => `+${bind(scope, n, "float8")}`,

@@ -4,10 +4,12 @@ import { LRUCache } from "lru-cache";
 import { idIn } from "../../../collection/ids.ts";
 import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/search-words.ts";
+import { type CursorValues, hasRelatedKeys } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, intactResource, storedIn } from "../../core/checksums.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
+import { positionOf } from "../../core/list-sql.ts";
 import {
   type GroupsQuery,
   isKeepable,
@@ -226,7 +228,7 @@ export class Reader {
     const current = this.#current(collection);
     const asked = this.#withCurrent(query);
     // One resource more than the limit shows whether the list continues.
-    const { items, isTruncated } = this.resources(
+    const { items, positions, isTruncated } = this.resources(
       current,
       { ...asked, limit: query.limit + 1 },
       isInterruptible,
@@ -238,6 +240,7 @@ export class Reader {
       more,
       total: isNarrowed(query) ? this.#count(current, asked, isInterruptible) : count,
       sequence,
+      ...(positions.length > 0 && { positions }),
     };
   }
 
@@ -266,26 +269,33 @@ export class Reader {
     return { ...query, related: Object.fromEntries(related) };
   }
 
-  /** Resources in the order of the list. `isTruncated`: the list continues, but its text would exceed `maxPageBytes`. */
+  /**
+   * Resources in the order of the list. `isTruncated`: the list continues, but its text would exceed `maxPageBytes`. `positions`: those
+   * in the list, if related resources sort it.
+   */
   resources(
     collection: NumberedCollection,
     query: PageQuery,
     isInterruptible = false,
-  ): { items: Stored[]; isTruncated: boolean } {
+  ): { items: Stored[]; positions: CursorValues[]; isTruncated: boolean } {
     const shortPage = isInterruptible ? undefined : this.#shortPage(collection, query);
-    if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
+    if (shortPage !== undefined) return { items: shortPage, positions: [], isTruncated: false };
     const { sql, values } = selectPage(collection, query, { isInterruptible });
     const statement = this.#lists.get(sql);
     return withBigIntsIfNeeded(statement, () => {
       const items: Stored[] = [];
+      const positions: CursorValues[] = [];
+      const isRelated = hasRelatedKeys(query.sort);
       let bytes = 0;
-      for (const row of statement.iterate(...values)) {
-        const stored = toStored(collection, row as unknown as Row);
+      for (const row of statement.iterate(...values) as Iterable<unknown> as Iterable<Row>) {
+        const stored = toStored(collection, row);
         bytes += Buffer.byteLength(stored.text);
-        if (items.length > 0 && bytes > maxPageBytes) return { items, isTruncated: true };
+        if (items.length > 0 && bytes > maxPageBytes) return { items, positions, isTruncated: true };
         items.push(stored);
+        if (isRelated)
+          positions.push(positionOf(query, row.slice(5, -1), idIn(collection.idKind, stored.id)));
       }
-      return { items, isTruncated: false };
+      return { items, positions, isTruncated: false };
     });
   }
 

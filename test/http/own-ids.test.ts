@@ -14,7 +14,7 @@ const service = await startServiceForFile({
       schema: {
         type: "object",
         required: ["text"],
-        properties: { text: { type: "string" }, slug: { type: "string" }, topicId: { type: "string" } },
+        properties: { text: { type: "string" }, slug: { type: "string", maxLength: 50 }, topicId: { type: "string" } },
       },
       unique: ["slug"],
       references: { topicId: "topics" },
@@ -156,7 +156,7 @@ describe("a PUT with If-None-Match: *", () => {
       problem: "INVALID_PARAMETER",
       violations: [{ in: "path", code: "assignedId" }],
     });
-    assert.match(answer.text, /the service counts the ids of "counted\\?"/);
+    assert.match(answer.text, /the service counts the ids of .*counted/);
     const made = await service.create("counted");
     check(await send(`counted/${made.id}`), { ...taken, headers: { ETag: '"1"' } });
   });

@@ -114,8 +114,8 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
   if (updated.length > 0) statements.push(updateResources(number, toRows(collection, updated)));
   if (deleted.length > 0) statements.push(deleteResources(number, keysOf(collection, deleted)));
   // The changes also have a resource that commits of this group have both created and deleted.
-  const gone = changes.filter(({ kind }) => kind === "deleted");
-  statements.push(...noteDeleted(number, [...new Map(gone.map(({ id, version }) => [id, version]))]));
+  const deletes = changes.filter(({ kind }) => kind === "deleted");
+  statements.push(...noteDeleted(number, [...new Map(deletes.map(({ id, version }) => [id, version]))]));
   if (references.length > 0 && existing.length > 0)
     statements.push(deleteReferences(number, keysOf(collection, existing)));
   if (references.length > 0) {
@@ -126,10 +126,10 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
   }
   const write: Plan<unknown>[] = [askRows(inserts), askRows(check), askRows(statements)];
   if (search.length > 0) write.push(writeWords(collection, resources));
-  const [rows, deletes, , words] = (yield* together<unknown[]>(...write)) as [Row[], Row[], Row[], number?];
+  const [rows, lasts, , words] = (yield* together<unknown[]>(...write)) as [Row[], Row[], Row[], number?];
   if (rows.length < created.length) throw new Overtaken(false);
   // Another instance can have created and deleted a resource before this insert. The inserted rows now prevent that.
-  const lastVersions = new Map(deletes.map(([id, version]) => [id, Number(version)]));
+  const lastVersions = new Map(lasts.map(([id, version]) => [id, Number(version)]));
   if (reused.some(({ id, after = 0 }) => (lastVersions.get(id) ?? 0) > after)) throw new Overtaken(false);
   return words ?? 0;
 }

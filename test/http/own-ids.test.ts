@@ -383,6 +383,8 @@ describe("with rules", () => {
     assert.equal(outcome(await as("ada", path, { authorId: "bob" })), "403 INSUFFICIENT_SCOPE");
     check(await as("ada", path, { authorId: "ada" }), { status: 201, headers: { ETag: '"1"' } });
     check(await as("ada", path, { authorId: "ada" }), { ...taken, headers: { ETag: '"1"' } });
+    const unread = await as("adaWrites", path, { authorId: "ada" });
+    check(unread, { ...taken, headers: { ETag: undefined } });
     const hidden = await as("bob", path, { authorId: "bob" });
     check(hidden, { ...taken, headers: { ETag: undefined } });
     assert.doesNotMatch(hidden.text, /ETag/);

@@ -14,7 +14,11 @@ const service = await startServiceForFile({
       schema: {
         type: "object",
         required: ["text"],
-        properties: { text: { type: "string" }, slug: { type: "string", maxLength: 50 }, topicId: { type: "string" } },
+        properties: {
+          text: { type: "string" },
+          slug: { type: "string", maxLength: 50 },
+          topicId: { type: "string" },
+        },
       },
       unique: ["slug"],
       references: { topicId: "topics" },

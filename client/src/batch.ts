@@ -3,6 +3,7 @@ import { ResultHiddenError } from "./errors.ts";
 import { idAt, keyedPost } from "./posts.ts";
 import type {
   ChangesOf,
+  ChosenId,
   IdOf,
   InputOf,
   JsonPatchOperation,
@@ -22,13 +23,13 @@ export interface Operation<R> {
 
 /** A planned create of a batch. */
 export interface PlannedCreate<R, Id> extends Operation<R> {
-  /** A placeholder for the id of the new resource. Use it in later operations of the batch. */
+  /** The chosen id, or a placeholder for the id of the new resource. Use it in later operations of the batch. */
   readonly id: Id;
 }
 
 /** Plans operations on the resources of one collection. */
 export interface BatchCollection<D> {
-  create(attributes: InputOf<D>): PlannedCreate<ResourceOf<D>, IdOf<D>>;
+  create(attributes: InputOf<D>, options?: ChosenId<D>): PlannedCreate<ResourceOf<D>, IdOf<D>>;
   replace(resource: ReplacementOf<D>): Operation<ResourceOf<D>>;
   patch(
     target: ResourceOrId<D>,
@@ -85,7 +86,15 @@ export class BatchPlan {
       return operation;
     };
     return {
-      create: (body) => {
+      create: (body, { id: chosen } = {}) => {
+        if (chosen !== undefined) {
+          const { path } = at(base, chosen);
+          const headers = { "If-None-Match": "*" };
+          return plan(
+            { id: chosen },
+            { method: "PUT", path, headers, body: { ...(body as object), id: chosen } },
+          );
+        }
         const as = `r${++this.#created}`;
         const id = new Reference(as) as unknown as string;
         return plan({ id }, { method: "POST", path: base, body, as });
@@ -114,7 +123,7 @@ export class BatchPlan {
     const { body } = await send(keyedPost({ ...options, path: "/_batch", content: { operations: wire } }));
     if (body === undefined) throw new ResultHiddenError("batch");
     return (body as { results: WireResult[] }).results.map((result, n) =>
-      toResult(result, wire[n]?.path ?? ""),
+      toResult(result, wire[n] as WireOperation),
     );
   }
 }
@@ -130,8 +139,13 @@ function isObject(value: unknown): value is { readonly id?: unknown } {
   return typeof value === "object" && value !== null;
 }
 
-function toResult({ status, body, headers }: WireResult, path: string): unknown {
-  if (body === undefined) return status === 201 ? { id: idAt(headers.Location) } : undefined;
+function toResult(
+  { status, body, headers }: WireResult,
+  { method, path, body: sent }: WireOperation,
+): unknown {
+  if (body === undefined && status !== 201) return undefined;
+  if (body === undefined)
+    return { id: method === "PUT" ? (sent as { id: string }).id : idAt(headers.Location) };
   const collection = path.slice(0, path.indexOf("/", 1) === -1 ? undefined : path.indexOf("/", 1));
   return withTag(body, `${collection}/${encodeURIComponent(body.id)}`, { etag: headers.ETag ?? null });
 }

@@ -6,6 +6,7 @@ import type { ImportReport } from "./import-report.ts";
 import { type CreateOptions, idAt, keyedPost, newKey } from "./posts.ts";
 import type {
   ChangesOf,
+  ChosenId,
   IdOf,
   ImportedOf,
   InputOf,
@@ -58,20 +59,28 @@ export class CollectionClient<
 > extends CollectionReads<D, Name, All> {
   /**
    * Creates a resource. Retries of the request never create a second one. If the caller cannot read the resource, the result has
-   * only its `id`, also for `replace` and `patch`.
+   * only its `id`, also for `replace` and `patch`. With an `id` that is taken, throws ConflictError.
    */
   async create(
     attributes: InputOf<D>,
-    { idempotencyKey, ...options }: CreateOptions = {},
+    { id: chosen, idempotencyKey, ...options }: CreateOptions & ChosenId<D> = {},
   ): Promise<ResourceOf<D>> {
+    const call = keyedPost({ ...options, path: this.path, content: attributes }, idempotencyKey);
     try {
-      const call = keyedPost({ ...options, path: this.path, content: attributes }, idempotencyKey);
-      return this.#read(await this.send(call));
+      if (chosen === undefined) return this.#read(await this.send(call));
+      const id = chosen as IdOf<D>;
+      const headers = { ...call.headers, "If-None-Match": "*" };
+      const content = { ...(attributes as object), id };
+      return await this.#write(
+        { ...call, method: "PUT", path: this.pathOf(id), headers, content },
+        id,
+        options,
+      );
     } catch (error) {
       const made =
         error instanceof ProblemError && error.code === "ANSWER_NOT_KEPT" && error.headers.get("location");
       if (!made) throw error;
-      const id = idAt(made) as IdOf<D>;
+      const id = (chosen ?? idAt(made)) as IdOf<D>;
       return (await this.get(id, options).catch((failure: unknown) => {
         if (failure instanceof ProblemError && [401, 403, 404].includes(failure.status)) return { id };
         throw failure;

@@ -89,6 +89,7 @@ export { type ProblemCode, problemCodes } from "./problem-codes.ts";
 export type { Embedded, Embeds, RelationsOf } from "./relation-types.ts";
 export type {
   ChangesOf,
+  ChosenId,
   ImportedOf,
   InputOf,
   JsonPatchOperation,

@@ -47,6 +47,12 @@ export type ChangesOf<D> = MergePatch<Without<AttributesOf<D>, Fixed<D>>>;
 export type UpdateOf<D> = Updates<Without<AttributesOf<D>, Fixed<D> | Secrets<D>>> &
   WholeUpdates<Only<AttributesOf<D>, Secrets<D>>>;
 
+/** The option with which a create chooses the id. In a collection with integer ids, the service counts. */
+export interface ChosenId<D> {
+  /** The id of the new resource. If it is taken, the create throws ConflictError. @default the service makes one */
+  readonly id?: D extends { readonly id: "integer" } ? never : string;
+}
+
 /** A JSON Merge Patch (RFC 7396). Null removes an attribute that can be absent. */
 export type MergePatch<T> = { [K in keyof T]?: Patched<Exclude<T[K], null | undefined>> | Removal<T, K> };
 

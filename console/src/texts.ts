@@ -171,6 +171,8 @@ export const texts = {
     duplicate: "Duplicate",
     newIn: (collection: string) => `New resource in ${collection}`,
     idIsMade: "The service chooses the id",
+    idIsOpen: "The service chooses the id, unless the JSON has one",
+    idIsChosen: (id: string) => `The id will be ${id}`,
     changedMeanwhile:
       "It has changed since you opened this. Close the dialog, and look at the new version first.",
     deleteTitle: (name: string) => `Delete ${name}?`,

@@ -3,7 +3,7 @@ import type { Violation } from "../errors.ts";
 
 /** The kinds of ids that a collection can have, with their descriptions for the OpenAPI document. */
 export const idKinds = {
-  uuid: "A JSON string, made by the service: a UUID of version 7 (RFC 9562), lower case.",
+  uuid: "A JSON string. The service makes a UUID of version 7 (RFC 9562) in lower case, unless the client chose the id.",
   integer: "A JSON number, made by the service: counted up, never given twice.",
 } as const satisfies Record<string, string>;
 

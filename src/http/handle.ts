@@ -7,6 +7,7 @@ import { hintFor, mayBeMisspelled } from "./documents/collections.ts";
 import { parse } from "./operations/parse.ts";
 import type { Asked, EndpointRow, Result } from "./operations/result.ts";
 import { problemResponse } from "./problem.ts";
+import { expectsNothing } from "./protocol/conditional.ts";
 import type { HttpRequest, HttpResponse } from "./protocol/message.ts";
 import { addCommonHeaders, respond } from "./respond.ts";
 import { findRoute, templateOf } from "./route.ts";
@@ -63,7 +64,9 @@ function takeSteps(
 function perform(service: Service, endpoint: EndpointRow, asked: Asked): Result | Promise<Result> {
   if (!service.hasStarted() && endpoint.isAlwaysReady !== true)
     throw new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
-  if (endpoint.isKeyed === true && asked.request.headers["idempotency-key"] !== undefined)
+  const isKeyed =
+    endpoint.isKeyed === true || (endpoint.createsWithId === true && expectsNothing(asked.request));
+  if (isKeyed && asked.request.headers["idempotency-key"] !== undefined)
     return performOnce(service, asked, (once) => endpoint.handle(service, once));
   return endpoint.handle(service, asked);
 }

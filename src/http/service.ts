@@ -99,6 +99,11 @@ export interface EndpointMethod {
   readonly isAlwaysReady?: true;
   /** Whether it uses the Idempotency-Key of a request. @default false */
   readonly isKeyed?: true;
+  /**
+   * Whether a request with `If-None-Match: *` creates the resource in a collection. It then needs the right to create, or its usual
+   * right, and uses an Idempotency-Key. @default false
+   */
+  readonly createsWithId?: true;
   /** Whether a batch can have such an operation. @default false */
   readonly isInBatch?: true;
   /** Whether it works in a session whose user must first set up a second factor. @default false */

@@ -54,6 +54,9 @@ test("a caller who can write and not read gets the id of what it wrote", async (
   assert.deepEqual(Object.entries(await notes.patch(note.id, { text: "two" })), [["id", note.id]]);
   const [inBatch] = await $batch((batch) => [batch.books.create({ title: "Lady Susan" })]);
   assert.deepEqual(Object.entries(inBatch), [["id", 2]]);
+  assert.deepEqual(Object.entries(await notes.create({ text: "own" }, { id: "7" })), [["id", "7"]]);
+  const [chosen] = await $batch((batch) => [batch.notes.create({ text: "own" }, { id: "8" })]);
+  assert.deepEqual(Object.entries(chosen), [["id", "8"]]);
   const replaced = await books.replace({ id: book.id, title: "Persuasion" }, { ifMatch: "*" });
   assert.deepEqual(Object.entries(replaced), [["id", 1]]);
   assert.equal((await reader.books.get(book.id)).title, "Persuasion");
@@ -87,6 +90,31 @@ describe("the client", () => {
     assert.equal(await articles.delete(pointed), undefined);
     await assert.rejects(articles.get(created.id), NotFoundError);
     await assert.rejects(articles.delete(created.id), NotFoundError);
+  });
+
+  test("creates with an id of the caller's choice, alone and in a batch", async () => {
+    const { articles, notes, $batch } = client;
+    const note = await notes.create({ text: "one" }, { id: "own-7" });
+    assert.deepEqual([note.id, note.text, etagOf(note)], ["own-7", "one", '"1"']);
+    assert.deepEqual(await notes.get("own-7"), note);
+    const again = await notes.create({ text: "two" }, { id: "own-7" }).catch((error: unknown) => error);
+    assert.ok(again instanceof ConflictError);
+    assert.deepEqual(again.current, note);
+    const article = await articles.create({ title: "One" }, { id: "42" });
+    assert.deepEqual([article.id, article.title, article.status], ["42", "One", "draft"]);
+    const idempotencyKey = "own-43";
+    const made = await articles.create({ title: "Two" }, { id: "43", idempotencyKey });
+    assert.deepEqual(await articles.create({ title: "Two" }, { id: "43", idempotencyKey }), made);
+    const [inBatch, changed] = await $batch((batch) => {
+      const planned = batch.notes.create({ text: "three" }, { id: "own-8" });
+      return [planned, batch.notes.patch(planned.id, { text: "four" })];
+    });
+    assert.deepEqual(
+      [inBatch.id, inBatch.text, changed.text, etagOf(changed)],
+      ["own-8", "three", "four", '"1"'],
+    );
+    for (const each of [article, made]) await articles.delete(each);
+    for (const each of [note, changed]) await notes.delete(each);
   });
 
   test("updates by operators, and repeats them without a second effect", async () => {

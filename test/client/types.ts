@@ -75,6 +75,11 @@ export async function compile(): Promise<void> {
   await articles.create({ title: "Hello", views: "1" });
   // @ts-expect-error: the attribute is one of two words
   await articles.create({ title: "Hello", status: "open" });
+  await articles.create({ title: "Hello" }, { id: "own" });
+  // @ts-expect-error: ids of articles are texts
+  await articles.create({ title: "Hello" }, { id: 7 });
+  // @ts-expect-error: the service counts the ids of books
+  await books.create({ title: "Emma" }, { id: 7 });
   // @ts-expect-error: the service sets it
   await members.create({ name: "Ann", joinedOn: "2026-01-31" });
   await members.create({ name: "Ann", password: "secret" });

@@ -46,13 +46,15 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
       },
       "If-None-Match that is false": { "If-None-Match": "*" },
     };
-    for (const [name, headers] of Object.entries(withoutState))
+    for (const [name, headers] of Object.entries(withoutState)) {
+      if (method === "PUT" && headers["If-None-Match"] === "*") continue; // a create (own-ids.test.ts)
       test(`is a 428 with ${name}, and changes nothing`, async () => {
         const made = await make();
         check(await tryWrite(made, headers), required);
         const now = await service.send({ path: made.path });
         check(now, { status: 200, headers: { ETag: '"1"' }, json: made.body });
       });
+    }
 
     const naming: Headers[] = [
       { "If-Match": '"1"' },

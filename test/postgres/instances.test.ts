@@ -334,3 +334,31 @@ test("a delete that clears a reference and a create in another instance never ma
   await Promise.all(stores.map((store) => store.close()));
   release();
 });
+
+test("a create with a chosen id notices that another instance has created and deleted the resource in between", async (t) => {
+  const { url, release } = await openDatabase();
+  const store = await openStore({ kind: "postgres", url });
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  t.after(async () => {
+    await other.end();
+    await store.close();
+    release();
+  });
+  await store.migrate([plain]);
+  const create = (last: number) =>
+    store.commit({ changes: [{ ...put("plain", "a"), expect: "absent", last }], at: 1 });
+  await other.query(
+    "begin; insert into holdfast_resources_1 (key, version, updated_at, size, checksum, doc) values ('a', 1, 1, 2, 0, '{}')",
+  );
+  const late = create(0);
+  const refused = assert.rejects(late, { code: "PRECONDITION_FAILED" });
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until("the create waits for the other", async () => (await query(url, waiting)).rows.length > 0);
+  await other.query(
+    "delete from holdfast_resources_1; insert into holdfast_deleted_1 (id, version) values ('a', 2); commit",
+  );
+  await refused;
+  const [made] = await create(2);
+  assert.equal(made?.version, 3);
+});

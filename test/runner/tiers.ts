@@ -57,6 +57,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "integer-ids",
     "json-values",
     "lost-updates",
+    "own-ids",
     "patch",
     "references",
     "reads-of-writes",

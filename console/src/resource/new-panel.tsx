@@ -38,10 +38,12 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
   );
   const locked = lockedChanges(edit, info, rights?.attributes).filter((name) => name !== "id");
   const canSave = !isBroken(edit) && rights?.allowed !== false && locked.length === 0;
+  const isOpen = info?.id === "uuid"; // in other collections, the service counts
+  const id = isOpen && typeof edit.mine.id === "string" ? edit.mine.id : undefined;
   const save = () => {
     if (!canSave) return;
     run(async () => {
-      const outcome = await createResource(collection, edit.mine);
+      const outcome = await createResource(collection, edit.mine, id);
       refuse(outcome.kind === "refused" ? { refusal: outcome.refusal, mine: edit.mine } : undefined);
       if (outcome.kind !== "saved") return;
       setGuard(undefined);
@@ -64,7 +66,13 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
           <PanelButtons
             save={{ label: texts.create, isDisabled: !canSave, isBusy, onPress: save }}
             giveUp={{ label: texts.cancel, onPress: onClose }}
-            state={texts.resource.idIsMade}
+            state={
+              id !== undefined
+                ? texts.resource.idIsChosen(id)
+                : isOpen
+                  ? texts.resource.idIsOpen
+                  : texts.resource.idIsMade
+            }
           />
         }
       >

@@ -38,9 +38,18 @@ async function conflictOf(collection: string, id: string, { current }: ConflictE
   }
 }
 
-export async function createResource(collection: string, mine: Attributes): Promise<Outcome> {
+/** Creates a resource, with this id if the user has chosen one. */
+export async function createResource(
+  collection: string,
+  mine: Attributes,
+  id: string | undefined,
+): Promise<Outcome> {
   try {
-    return { kind: "saved", resource: (await collectionClient(collection).create(mine)) as Resource };
+    const options = id === undefined ? {} : { id };
+    return {
+      kind: "saved",
+      resource: (await collectionClient(collection).create(mine, options)) as Resource,
+    };
   } catch (error) {
     const outcome = refusedOf(error);
     return outcome.kind === "deleted" ? { kind: "refused", refusal: refusalOf(error) } : outcome;

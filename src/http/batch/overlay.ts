@@ -1,6 +1,6 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
-import type { Change, Commit, Committed } from "../../store/port/commit.ts";
+import { type Change, type Commit, type Committed, versionOf } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Data } from "../service.ts";
@@ -50,7 +50,7 @@ export function createOverlay(
     latest = Math.max(latest, at);
     const before = changed.get(nameOf(key));
     const first = before === undefined ? change : before.change;
-    const version = (first.expect === "absent" ? (first.after ?? 0) : first.expect) + 1;
+    const version = versionOf(first);
     length += lengthOf({ ...first, next }) - (before === undefined ? 0 : lengthOf(before.change));
     changed.set(nameOf(key), {
       change: { ...first, next },

@@ -24,7 +24,7 @@ import {
 } from "../../query/filter.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import { type Validators, validatorsOf } from "../protocol/conditional.ts";
+import { expectsNothing, type Validators, validatorsOf } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import {
   type CollectionRoute,
@@ -61,8 +61,14 @@ export function requireUse(
   }
   if (method === "OPTIONS") return endpoints.options;
   const endpoint = route.endpoint.methods.get(method) as EndpointMethod; // the route has the method
-  if (!isAdministrative(route)) requireRight(service, route, endpoint.who, caller);
+  if (!isAdministrative(route)) requireRight(service, route, whoCan(endpoint, request), caller);
   return endpoint;
+}
+
+/** Who can send the request: for a create with an id, also callers who can create. */
+function whoCan({ who, createsWithId }: EndpointMethod, request: HttpRequest): Who {
+  const isCreate = createsWithId === true && typeof who === "object" && expectsNothing(request);
+  return isCreate ? { action: ["create", ...who.action] } : who;
 }
 
 /** Whether the path exists for the caller: a relation if the caller sees its attribute, and any other path for administrators. */

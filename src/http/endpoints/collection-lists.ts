@@ -209,15 +209,24 @@ function unmodified(more: readonly ResponseHeader[] = []): Success {
   return { description: "The list has not changed.", must: ["ETag"], may: more };
 }
 
-/** The response to a create, with links to the operations on the new resource. */
-export function created(about: About): Success {
+/**
+ * The response to a create, with links to the operations on the new resource. To a PUT, it has an ETag only if the service stores
+ * exactly what was sent.
+ */
+export function created(about: About, { isPut = false } = {}): Success {
   const ids = operationIds(about.names);
   const ofHistory = isInternal(about.collection.name) ? [] : [ids.changes];
   const targets = [ids.read, ids.replace, ids.patch, ids.delete, ...ofHistory];
   return {
     description: "The resource was created. With `Prefer: return=minimal`, the response has no body.",
-    must: ["Location", "ETag"],
-    may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+    must: isPut ? ["Location"] : ["Location", "ETag"],
+    may: [
+      ...(isPut ? (["ETag"] as const) : []),
+      "Content-Location",
+      "Last-Modified",
+      "Preference-Applied",
+      "Idempotent-Replayed",
+    ],
     content: json(resourceOrPart(about), about.examples?.resource),
     links: Object.fromEntries(targets.map((operationId) => [operationId, linkTo(operationId, about)])),
   };

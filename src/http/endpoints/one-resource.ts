@@ -3,6 +3,7 @@ import { formatPointer } from "../../json/pointer.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { parseResourceRequest } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
+import { isInternal } from "../../store/port/record.ts";
 import { viewsOf } from "../caller/permission.ts";
 import type { CollectionEndpoint, Success } from "../endpoint/endpoint.ts";
 import { type About, asOne } from "../openapi/about.ts";
@@ -13,15 +14,17 @@ import { operationIds, schemaNames } from "../openapi/names.ts";
 import { headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import { splitPointInTime } from "../operations/history-parameters.ts";
-import type { ChangeOperation, EarlierRead, Read } from "../operations/operation.ts";
+import type { ChangeOperation, CreateWithId, EarlierRead, Read } from "../operations/operation.ts";
 import type { Routed } from "../operations/result.ts";
+import { expectsNothing } from "../protocol/conditional.ts";
 import { patchFormat, updateType } from "../protocol/content-types.ts";
 import { readEarlierState } from "../reads/history.ts";
 import { read } from "../reads/read.ts";
 import type { CollectionRoute } from "../route.ts";
 import type { Service } from "../service.ts";
 import { change } from "../writes/change.ts";
-import { resourceOrPart } from "./collection-lists.ts";
+import { createWithId } from "../writes/create.ts";
+import { created, resourceOrPart } from "./collection-lists.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 
 const path = "/{collection}/{id}";
@@ -74,25 +77,56 @@ function targetOf(service: Service, routed: Routed<CollectionRoute>) {
   return { ...collectionOf(service, routed), id: routed.route.id };
 }
 
-const replaceEndpoint: CollectionEndpoint<ChangeOperation> = {
+const replaceEndpoint: CollectionEndpoint<ChangeOperation | CreateWithId> = {
   path,
   method: "PUT",
   who: { action: ["update"] },
+  createsWithId: true,
   isInBatch: true,
   id: ({ names }) => operationIds(names).replace,
   summary: (about) => `Replace ${asOne(about)}`,
-  description:
-    "Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.",
-  parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "prefer"),
+  description: (about) =>
+    `Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.${creates(about) ? " With `If-None-Match: *`, it creates the resource with this id instead, as a POST would. If the id is taken, the response is 412." : ""}`,
+  parameters: (about) =>
+    headerParameters(
+      "ifMatch",
+      "ifUnmodifiedSince",
+      "ifNoneMatch",
+      ...(creates(about) ? (["idempotencyKey"] as const) : []),
+      "prefer",
+    ),
   body: (about) => ({
     required: true,
     content: json(ref("schemas", schemaNames(about.names).resource), replacement(about)),
   }),
-  successes: (about) => ({ 200: updated(about, tagsOfPut(about)), 204: minimal(tagsOfPut(about)) }),
-  errors: (about) => [...(about.collection.unique.length > 0 ? [409] : []), 412, ...required(about)],
-  parse: (service, routed) => ({ kind: "replace", ...targetOf(service, routed) }),
-  handle: (service, asked) => change(writeOf(service, asked)),
+  successes: (about) => ({
+    200: updated(about, tagsOfPut(about)),
+    ...(creates(about) && { 201: created(about, { isPut: true }) }),
+    204: minimal(tagsOfPut(about)),
+  }),
+  errors: (about) => [
+    ...(creates(about) ? [409, 422] : about.collection.unique.length > 0 ? [409] : []),
+    412,
+    ...required(about),
+  ],
+  parse(service, routed) {
+    const target = targetOf(service, routed);
+    const isCreate = expectsNothing(routed.request) && !isInternal(target.collection.name);
+    return { kind: isCreate ? "create" : "replace", ...target };
+  },
+  handle(service, asked) {
+    const write = writeOf(service, asked);
+    const { operation } = write;
+    return operation.kind === "create"
+      ? createWithId({ ...write, operation })
+      : change({ ...write, operation });
+  },
 };
+
+/** Whether a PUT can create a resource. In a collection with integer ids, the service counts. */
+function creates({ collection }: About): boolean {
+  return collection.idKind === "uuid" && !isInternal(collection.name);
+}
 
 const patchEndpoint: CollectionEndpoint<ChangeOperation> = {
   path,

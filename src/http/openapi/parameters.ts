@@ -154,7 +154,7 @@ const requestHeaders = {
   ],
   ifNoneMatch: [
     "If-None-Match",
-    "Entity tags, or `*`. If one matches, the response to a read is 304 and to a write 412.",
+    "Entity tags, or `*`. If one matches, the response to a read is 304 and to a write 412. A PUT with `*` creates the resource, if clients can choose ids in the collection.",
   ],
   ifModifiedSince: [
     "If-Modified-Since",

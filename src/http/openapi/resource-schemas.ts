@@ -189,8 +189,9 @@ function withRule(name: string, schema: unknown, rules: Collection["attributeRul
 }
 
 function idSchema({ idKind }: Collection): Part {
-  const description = "The id. The service assigns it.";
-  if (idKind === "integer") return { description, type: "integer" };
+  if (idKind === "integer") return { description: "The id. The service assigns it.", type: "integer" };
+  const description =
+    "The id. The service assigns it, unless a PUT with `If-None-Match: *` creates the resource.";
   return { description, type: "string", minLength: 1, maxLength: 128 };
 }
 

@@ -122,6 +122,11 @@ export interface Query extends InCollection {
 /** Creates a resource. */
 export interface Create extends InCollection, Writes {}
 
+/** Creates a resource with the id in the path. */
+export interface CreateWithId extends OfResource, Writes {
+  kind: "create";
+}
+
 /** Changes the resources that match a filter. */
 export interface Bulk extends InCollection, Writes {}
 

@@ -39,6 +39,19 @@ export function atVersion(validators: Validators, version: number): Validators {
   return { ...validators, version, etag: validators.etag.replace(/[0-9]+/, String(version)) };
 }
 
+/** Whether the preconditions of a request require that its resource does not exist. */
+export function expectsNothing({ headers }: Pick<HttpRequest, "headers">): boolean {
+  return headers["if-none-match"]?.trim() === "*" && headers["if-match"] === undefined;
+}
+
+/** The problem of a create whose id is taken. It contains the current entity tag if the caller can read the resource. */
+export function idTaken(current: Validators | undefined): Problem {
+  const message = "A precondition is not met: a resource with this id exists already.";
+  if (current === undefined) return new Problem("PRECONDITION_FAILED", message);
+  const { etag } = current;
+  return new Problem("PRECONDITION_FAILED", `${message} Its ETag is ${etag}.`, { headers: { etag } });
+}
+
 /** The result of a request's preconditions: continue, 304, or 412. */
 export type PreconditionResult = "proceed" | "unmodified" | "failed";
 

@@ -165,3 +165,15 @@ export function jsonLimits({ jsonDepth, jsonMembers }: Limits): { depth: number;
 function connectionClosed(cause?: Error): Problem {
   return new Problem("INVALID_REQUEST", "The connection closed before the body was complete.", { cause });
 }
+
+/** Throws INVALID_PARAMETER if the content of a PUT is only a part (RFC 9110 §14.5): it must not be taken for the whole. */
+export function requireWhole({ headers }: HttpRequest): void {
+  if (headers["content-range"] === undefined) return;
+  throw new Problem(
+    "INVALID_PARAMETER",
+    "PUT replaces the whole resource and does not accept Content-Range. To change a part, use PATCH.",
+    {
+      violations: [{ in: "header", name: "Content-Range", code: "contentRange", detail: "leave it out" }],
+    },
+  );
+}

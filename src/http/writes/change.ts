@@ -1,14 +1,13 @@
 /** Replaces, patches and deletes resources. */
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
-import { Problem } from "../../errors.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../admission/turns.ts";
 import { type ChangeOperation, keyOf, type Replace } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
-import { readObject } from "../protocol/content.ts";
+import { readObject, requireWhole } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
 import type { HttpSettings } from "../settings.ts";
 import { type CommitPlan, timeOfChange, type Write } from "./commit.ts";
@@ -93,8 +92,7 @@ async function readReplaceRequest(
   { service, request }: Write,
   { guard, collection }: Replace,
 ): Promise<ChangeContent> {
-  // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
-  if (request.headers["content-range"] !== undefined) throw partialReplace();
+  requireWhole(request);
   const content = await readObject(request, service.settings.limits);
   return {
     next: (operation, context) => decideReplace(resourceFor(operation), content, context),
@@ -137,16 +135,6 @@ function resourceFor(operation: ChangeOperation): Pick<ChangeOperation, "collect
   const { guard, collection, id } = operation;
   if (guard.canRead) return operation;
   return { collection: { ...collection, visibility: visibilityWithoutRead(collection.visibility) }, id };
-}
-
-function partialReplace(): Problem {
-  return new Problem(
-    "INVALID_PARAMETER",
-    "PUT replaces the whole resource and does not accept Content-Range. To change a part, use PATCH.",
-    {
-      violations: [{ in: "header", name: "Content-Range", code: "contentRange", detail: "leave it out" }],
-    },
-  );
 }
 
 /** Whether a replace stores exactly what the client sent. */

@@ -1,19 +1,22 @@
 /** Creates resources, and in open mode their collections. */
 import type { Collection } from "../../collection/collection.ts";
+import { fitId, reservedIdViolations } from "../../collection/ids.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { resourceText, withoutId } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
 import type { InsteadOfArray } from "../../json/parse.ts";
 import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
-import type { Create } from "../operations/operation.ts";
+import { type Create, type CreateWithId, keyOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
-import { requirePreconditions } from "../protocol/conditional.ts";
-import { readObject } from "../protocol/content.ts";
+import { idTaken, requirePreconditions } from "../protocol/conditional.ts";
+import { readObject, requireWhole } from "../protocol/content.ts";
 import type { Clock, Data, Service, Surface } from "../service.ts";
 import { inTime, type Write } from "./commit.ts";
-import { decideCreate } from "./decide.ts";
+import { decideCreate, requireId } from "./decide.ts";
 import { planFor } from "./plan.ts";
-import { runWrite, type WriteSteps } from "./write.ts";
+import { nameOf, runWrite, type WriteSteps } from "./write.ts";
 
 /** Creates a resource. Throws the problems of preconditions and content, and the store's. */
 export function create(write: Write<Create>): Promise<Result> {
@@ -39,6 +42,61 @@ const steps: WriteSteps<Create, true, Record<string, unknown>> = {
     return planFor(write, { key, current: undefined, next: textFor(id), at });
   },
 };
+
+/**
+ * Creates a resource with the id in the path. Throws the problems of a create, and PRECONDITION_FAILED if the id is taken, also by a
+ * resource that the caller cannot see.
+ */
+export function createWithId(write: Write<CreateWithId>): Promise<Result> {
+  return runWrite(stepsWithId, write);
+}
+
+const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
+  find: async ({ service, operation }) => {
+    const { collection, guard } = operation;
+    const current = await service.store.read(keyOf(operation));
+    if (current !== undefined && guard.sees(current.text))
+      throw idTaken(guard.may("read", current.text) ? guard.validators(current) : undefined);
+    if (!guard.can("create")) throw guard.denied("create");
+    requireChoosable(collection, operation.id);
+    if (current !== undefined) throw idTaken(undefined);
+    return true;
+  },
+  read: ({ service, request }) => {
+    requireWhole(request);
+    return readObject(request, service.settings.limits);
+  },
+  resources: ({ operation }) => [nameOf(keyOf(operation))],
+  decide: async (write, _, content) => {
+    const { service, operation } = write;
+    const { collection, id, caller } = operation;
+    const at = service.now();
+    requireId(content, id);
+    const next = decideCreate(collection, content, { at, subject: caller.principal?.subject })(id);
+    await requireCollection(service, collection);
+    const key = keyOf(operation);
+    const isAsSent = next === resourceText(collection.idKind, id, withoutId(content));
+    const lastVersion = await service.store.lastVersion(key);
+    return planFor(write, { key, current: undefined, next, at, lastVersion, isAsSent });
+  },
+};
+
+/** Throws INVALID_PARAMETER if clients cannot choose this id. */
+function requireChoosable({ name, idKind }: Collection, id: string): void {
+  const refuse = (code: string, detail: string): never => {
+    const message = `The id ${shortJson(id)} ${detail}.`;
+    throw new Problem("INVALID_PARAMETER", message, { violations: [{ in: "path", code, detail }] });
+  };
+  if (idKind === "integer")
+    refuse(
+      "assignedId",
+      `cannot be chosen: the service counts the ids of ${shortJson(name)}. Send a POST instead`,
+    );
+  const [reserved] = reservedIdViolations(id);
+  if (reserved !== undefined) refuse(reserved.code, reserved.detail);
+  if (fitId(idKind, id) === undefined)
+    refuse("id", "must be 1 to 128 of these characters: letters, digits, and . _ ~ -, and not . or ..");
+}
 
 /** The longest request that a message writes out. */
 const maxWritten = 500;

@@ -146,12 +146,14 @@ function withUnsent(
   return withKept(sent, current(), isKept);
 }
 
-function requireId(next: Record<string, unknown>, id: string): void {
-  if (Object.hasOwn(next, "id")) return;
-  throw idProblem("ID_REQUIRED", `The body must contain the id of the resource, "${id}".`, "required");
+/** Throws ID_REQUIRED and ID_MISMATCH unless the body of a PUT has the id in the path. */
+export function requireId(content: Record<string, unknown>, id: string): void {
+  if (!Object.hasOwn(content, "id"))
+    throw idProblem("ID_REQUIRED", `The body must contain the id of the resource, "${id}".`, "required");
+  requireSameId(content, { id });
 }
 
-function requireSameId(next: Record<string, unknown>, { id }: ResourceIn): void {
+function requireSameId(next: Record<string, unknown>, { id }: Pick<ResourceIn, "id">): void {
   if (Object.hasOwn(next, "id") && sameId(next.id, id)) return;
   throw idProblem(
     "ID_MISMATCH",

@@ -1,4 +1,5 @@
 /** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
+import { type Change, versionOf } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
@@ -18,6 +19,8 @@ interface NextState {
   isNewVersion?: boolean;
   /** The version of the delete that the write undoes. */
   deletedVersion?: number | undefined;
+  /** The last version of an id that the client chose (`Change.last`). */
+  lastVersion?: number;
   /** The attributes that the request names. @default none */
   named?: () => ReadonlySet<string>;
   /** Whether the next text is what the client sent. @default true */
@@ -27,7 +30,16 @@ interface NextState {
 /** The plan for one resource. Throws if the caller does not have the right to write the next state. */
 export async function planFor(write: Write<CollectionWrite>, state: NextState): Promise<CommitPlan> {
   const { service, operation } = write;
-  const { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true } = state;
+  const {
+    key,
+    current,
+    next,
+    at,
+    isNewVersion = false,
+    deletedVersion,
+    lastVersion,
+    isAsSent = true,
+  } = state;
   if (isInternal(key.collection)) return planForWebhook(write, state);
   const { collection, path, guard, caller } = operation;
   const kind = current === undefined ? "created" : "updated";
@@ -44,14 +56,11 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
   else guard.require("update", next, "the new attributes of this resource");
   const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
   const text = typeof checked === "string" ? checked : await checked;
-  const after = deletedVersion === undefined ? {} : { after: deletedVersion };
-  const version = (current?.version ?? deletedVersion ?? 0) + 1;
-  return {
-    kind: "plan",
-    changes: [{ ...replacing, next: text, ...after }],
-    at,
-    result: resultFor({ id: key.id, version, text: next, updatedAt: at }),
-  };
+  const change: Change = { ...replacing, next: text };
+  if (deletedVersion !== undefined) change.after = deletedVersion;
+  if (lastVersion !== undefined) change.last = lastVersion;
+  const result = resultFor({ id: key.id, version: versionOf(change), text: next, updatedAt: at });
+  return { kind: "plan", changes: [change], at, result };
 }
 
 /** The plan for one webhook. The state of its deliveries changes in the same commit. */

@@ -1,4 +1,5 @@
 /** The change logs of all collections: their counters, and which old changes are removed from them. */
+import { hash } from "node:crypto";
 import type { LogHead } from "../port/change-log.ts";
 import { bytesOfChange, type History } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
@@ -127,6 +128,11 @@ export class LogPlans {
     return true;
   }
 
+  /** The version of the last delete of an id, even if it was erased; 0 without one. */
+  lastDeleted(number: number, id: string): Plan<number> {
+    return this.#logOf(number).lastDeleted(id, erasedName(id));
+  }
+
   /** Up to which sequence the log of a collection can lack changes; 0 if nothing was noted. */
   gapsUpTo(number: number): Plan<number> {
     return this.#sql.gapsUpTo(nameOfGaps(number));
@@ -155,6 +161,15 @@ export class LogPlans {
     this.#logs.set(number, known);
     return known;
   }
+}
+
+/**
+ * The name of an erased id in the table of deleted ids. No id has this form. A delete leaves a row there with the id and its last
+ * version, and this row stays. If the id is used again, its versions continue after that one, so no `ETag` ever names two texts. An
+ * erasure replaces the id by a hash.
+ */
+export function erasedName(id: string): string {
+  return `#${hash("sha256", id, "base64url")}`;
 }
 
 function nameOfGaps(number: number): string {
@@ -208,6 +223,10 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
     removeOf: command<[string]>(`delete from ${changes} where id = $1::text`),
     forgetDeleted: query<[string], number>(
       `delete from ${deleted} where id = $1::text returning version`,
+      numberOf,
+    ),
+    lastDeleted: query<[string, string], number>(
+      `select coalesce(max(version), 0) from ${deleted} where id in ($1::text, $2::text)`,
       numberOf,
     ),
     noteDeleted: command<[string, number]>(

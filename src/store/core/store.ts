@@ -70,6 +70,15 @@ export class Store implements StorePort {
     return this.#driver.resource(key);
   }
 
+  async lastVersion({ collection, id }: Key): Promise<number> {
+    const known = await this.#driver.find(collection);
+    if (known === undefined || !isStorable(id)) return 0;
+    // In this order: a resource that is deleted in between has left its version.
+    const current = await this.read({ collection, id });
+    if (current !== undefined) return current.version;
+    return this.#driver.read(() => this.#driver.plans.logs.lastDeleted(known.number, id), single);
+  }
+
   async list({ collection, client, ...query }: ListQuery): Promise<Page> {
     const page = await this.#asDeclared(collection, (known) =>
       this.#driver.page(known, this.#withRelated(query, query.sort), client),

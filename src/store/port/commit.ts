@@ -28,6 +28,17 @@ export interface Change {
    * @default the resource is new
    */
   after?: number;
+  /**
+   * Set if the client chose the id of a new resource: the last version of this id (`ServingStore.lastVersion`). The resource gets the
+   * next number. `expect` must be `absent`.
+   * @default no resource ever had the id, or `after` is set
+   */
+  last?: number;
+}
+
+/** The version that a change makes. */
+export function versionOf({ expect, after, last }: Pick<Change, "expect" | "after" | "last">): number {
+  return (expect === "absent" ? (after ?? last ?? 0) : expect) + 1;
 }
 
 /** The stored response for an Idempotency-Key. The store writes it in the same transaction as the changes. */

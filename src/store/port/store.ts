@@ -102,6 +102,12 @@ export interface ServingStore {
   read(key: Key): Stored | undefined | Promise<Stored | undefined>;
 
   /**
+   * The last version that an id ever had: of its resource, or of the delete of its last resource, even if this was erased. 0 if no
+   * resource ever had the id. No retention removes this.
+   */
+  lastVersion(key: Key): Promise<number>;
+
+  /**
    * Writes all changes of the commit or none of them. Resolves when they are on disk. The collections must exist
    * (`migrate`). Commits that arrive together are written together, but each has its own result. Throws:
    * PRECONDITION_FAILED if a version is not the expected one, UNIQUE_VIOLATION if a changed resource would have the same

@@ -96,6 +96,20 @@ describe("a resource in the console", { skip }, () => {
     });
   });
 
+  test("creates a resource with the id that its JSON has", async () => {
+    await inConsole(service, "#/articles/_new", async (page) => {
+      await panelOf(page).getByText("The service chooses the id, unless the JSON has one").waitFor();
+      await tab(page, "JSON");
+      await panelOf(page).locator(".cm-content").fill('{"id":"mine","title":"My own"}');
+      await panelOf(page).getByText("The id will be mine").waitFor();
+      await press(page, "Create");
+      await until("the resource exists", async () => {
+        return (await service.send({ path: "/api/v1/articles/mine" })).status === 200;
+      });
+      assert.equal((await read("mine")).title, "My own");
+    });
+  });
+
   test("opens what a reference refers to, and picks another one", async () => {
     await inConsole(service, "#/articles/a004", async (page) => {
       await until("the reference shows a name", async () => {

@@ -385,4 +385,26 @@ export const httpFaults: readonly Fault[] = [
       ["if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);", ""],
     ],
   },
+  {
+    name: "own-id-shows-tag",
+    what: "A create with a chosen id tells the ETag of the present resource to callers who cannot read it.",
+    noticedBy: "test/http/own-ids.test.ts",
+    replacements: [
+      [
+        'guard.may("read", current.text) ? guard.validators(current)',
+        'guard.can("create") ? guard.validators(current)',
+      ],
+    ],
+  },
+  {
+    name: "own-id-reveals-integers",
+    what: "A PUT with If-None-Match shows which integer ids exist that the caller cannot see.",
+    noticedBy: "test/http/own-ids.test.ts",
+    replacements: [
+      [
+        "    requireChoosable(collection, operation.id);\n    if (current !== undefined) throw idTaken(undefined);",
+        "    if (current !== undefined) throw idTaken(undefined);\n    requireChoosable(collection, operation.id);",
+      ],
+    ],
+  },
 ];

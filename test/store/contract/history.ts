@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../../until.ts";
 import {
   at,
   commit,
@@ -194,5 +195,59 @@ export function historyContract(open: OpenFixture): void {
         affected: [],
       });
     }),
+  );
+
+  test(
+    "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
+    onStore(open, async (store, reopen) => {
+      const key = topic("a");
+      const make = (last: number, from = store) => commit(from, [{ ...created(key), last }]);
+      assert.equal(await store.lastVersion(key), 0);
+      assert.equal(await store.lastVersion({ collection: "nowhere", id: "a" }), 0);
+      await rejectsWith("PRECONDITION_FAILED", make(1));
+      assert.equal((await make(0))[0]?.version, 1);
+      await rejectsWith("PRECONDITION_FAILED", make(1));
+      assert.equal(await store.lastVersion(key), 1);
+      await commit(store, [updated(key, 1, { n: 2 })]);
+      await commit(store, [deleted(key, 2)]);
+      assert.equal(await store.lastVersion(key), 3);
+      for (const last of [0, 2, 4]) await rejectsWith("PRECONDITION_FAILED", make(last));
+      const together = await Promise.allSettled([make(3), make(3), make(3)]);
+      assert.equal(together.filter(({ status }) => status === "fulfilled").length, 1);
+      await store.erase(key);
+      const again = await reopen();
+      assert.equal(await again.lastVersion(key), 5);
+      await rejectsWith("PRECONDITION_FAILED", make(0, again));
+      await rejectsWith("PRECONDITION_FAILED", commit(again, [{ ...created(key), after: 5 }]));
+      assert.equal((await make(5, again))[0]?.version, 6);
+      const load = await again.load("topics");
+      await load.add([{ id: "new", text: textOf("new") }]);
+      await load.finish();
+      assert.equal(await again.lastVersion(topic("new")), 1);
+    }),
+  );
+
+  test(
+    "the last version of a deleted id stays without a history, and after it was swept",
+    onStore(
+      open,
+      async (store, reopen) => {
+        const make = (id: string, last: number, from: typeof store) =>
+          commit(from, [{ ...created(topic(id)), last }], { at: 1 });
+        await make("a", 0, store);
+        await commit(store, [deleted(topic("a"), 1)], { at: 2 });
+        const kept = await reopen({ history: { keepDays: 0, keepChanges: 0 }, sweepMs: 5 });
+        await make("b", 0, kept);
+        await commit(kept, [deleted(topic("b"), 1)], { at: 3 });
+        await until("the log is empty", async () => {
+          const { changes } = await kept.changesAfter("topics", 0, 10);
+          return changes.length === 0;
+        });
+        assert.deepEqual([await kept.lastVersion(topic("a")), await kept.lastVersion(topic("b"))], [2, 2]);
+        assert.equal((await make("a", 2, kept))[0]?.version, 3);
+        assert.equal((await make("b", 2, kept))[0]?.version, 3);
+      },
+      { history: "none" },
+    ),
   );
 }

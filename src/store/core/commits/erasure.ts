@@ -2,9 +2,8 @@
 import type { Erased } from "../../port/change-log.ts";
 import { ask, type Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import type { LogPlans } from "../log-plans.ts";
+import { erasedName, type LogPlans } from "../log-plans.ts";
 import { affectedBy, judge, type Verdict } from "./judge.ts";
-import { erasedName } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging, WriteParts } from "./resolved-commit.ts";
 import type { StagedChanges } from "./staged-changes.ts";

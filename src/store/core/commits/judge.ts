@@ -62,7 +62,12 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     const isOther = expectText !== undefined && resource.now?.text !== expectText;
     const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
     if (isStale) return { refusal: staleVersion(id, expect, resource.now) };
-    const refusal = change.after === undefined ? undefined : yield* refuseRestore(judging, change);
+    const refusal =
+      change.after !== undefined
+        ? yield* refuseRestore(judging, change)
+        : change.last !== undefined
+          ? yield* refuseChosen(judging, change)
+          : undefined;
     if (refusal !== undefined) return { refusal };
   }
   const before = staged.size;
@@ -149,6 +154,16 @@ function* refuseRestore(
     : deleteDamaged(collection.name, id);
 }
 
+/** Refuses a create with a chosen id if the id has another last version by now. */
+function* refuseChosen(
+  { staged, lookups }: Judging,
+  { collection, id, last = 0, expect }: ResolvedChange,
+): Plan<Refusal | undefined> {
+  const change = staged.lastChangeOf(collection, id);
+  const version = change?.version ?? (yield* lookups.lastVersions(collection, [id])).get(id) ?? 0;
+  return version === last ? undefined : staleVersion(id, expect, undefined);
+}
+
 /** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */
 function stageAll(
   { staged, catalogue }: Judging,
@@ -161,7 +176,7 @@ function stageAll(
 ): readonly unknown[] | undefined {
   let parsed: unknown[] | undefined;
   for (let index = 0; index < changes.length; index++) {
-    const { collection, next, after } = changes[index] as ResolvedChange;
+    const { collection, next, last, after = last } = changes[index] as ResolvedChange;
     const isConstrained =
       next === undefined
         ? catalogue().referrersTo(collection.name).length > 0

@@ -1,5 +1,4 @@
 /** What decisions about writes look up in a store. They do not see changes that are only staged. */
-import { hash } from "node:crypto";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { uniqueValue } from "../../../query/unique-values.ts";
@@ -16,6 +15,7 @@ import {
 import { query } from "../../sql/table.ts";
 import type { Catalogue, NumberedCollection, Referrer } from "../catalogue.ts";
 import { canBeId, type UniqueSlot, uniqueKey } from "../entries.ts";
+import { erasedName } from "../log-plans.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
 import type { ResolvedCommit } from "./resolved-commit.ts";
 import type { ResourceState, StagedChanges } from "./staged-changes.ts";
@@ -86,9 +86,13 @@ export class Lookups {
     for (const [, own] of [...byNumber].sort(([a], [b]) => a - b)) {
       const { collection } = own[0] as (typeof own)[0];
       const texts = own.flatMap(({ next }) => (next === undefined ? [] : [next]));
-      const restored = own.filter(({ after }) => after !== undefined).map(({ id }) => id);
+      const used = own.flatMap(({ id, after, last }) => {
+        if (after !== undefined) return [id];
+        return last === undefined ? [] : [id, erasedName(id)];
+      });
       plans.push(this.#note(collection, [...new Set(own.map(({ id }) => id))], staged));
-      plans.push(this.deleted(collection, restored), ...this.#constraintsOf(collection, texts));
+      // After the lookup above: a resource that another instance deletes in between has left its version.
+      plans.push(this.deleted(collection, [...new Set(used)]), ...this.#constraintsOf(collection, texts));
     }
     yield* together(...plans);
   }
@@ -262,15 +266,6 @@ export class Lookups {
       });
     });
   }
-}
-
-/**
- * The name of an erased id in the table of deleted ids. No id has this form. A delete leaves a row there with the id and its last
- * version, and this row stays. If the id is used again, its versions continue after that one, so no `ETag` ever names two texts. An
- * erasure replaces the id by a hash.
- */
-export function erasedName(id: string): string {
-  return `#${hash("sha256", id, "base64url")}`;
 }
 
 /** Finds what is not known yet, and remembers it. Returns the results of the names. */

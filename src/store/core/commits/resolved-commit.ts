@@ -28,6 +28,7 @@ export interface ResolvedChange {
   expectText?: string | undefined;
   next: string | undefined;
   after?: number | undefined;
+  last?: number | undefined;
 }
 
 /** A commit whose collections have been found. */

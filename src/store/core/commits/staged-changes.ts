@@ -50,6 +50,8 @@ export interface StagedChange {
   next: ResourceState | undefined;
   /** The parsed text, if it was parsed. */
   attributes: unknown;
+  /** The last version of the id before a create with an id that was not new for certain; 0 if there was none. */
+  after: number | undefined;
   /** The number of the change in its collection; 0 before it is written. */
   sequence: number;
 }
@@ -77,7 +79,7 @@ export interface NextState {
   next: string | undefined;
   /** Unix time in milliseconds. */
   at: number;
-  /** The version that a new resource follows. @default 0 */
+  /** The version that a new resource follows. @default 0, and no resource ever had the id */
   after?: number | undefined;
   /** The parsed text, if the caller has parsed it. */
   attributes?: unknown;
@@ -182,11 +184,11 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   stage(
     collection: C,
     resource: StagedResource,
-    { next: text, after = 0, at, attributes }: NextState,
+    { next: text, after, at, attributes }: NextState,
     origin: Origin,
   ): void {
     const { id, now: before } = resource;
-    const version = (before?.version ?? after) + 1;
+    const version = (before?.version ?? after ?? 0) + 1;
     const stored = text === undefined ? undefined : { id, version, text, updatedAt: at };
     const next = stored && {
       version,
@@ -207,6 +209,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
       before,
       next,
       attributes,
+      after,
       sequence: 0,
     };
     if (this.#changes === undefined) this.#changes = [change];

@@ -30,6 +30,7 @@ import {
   type ResourceRow,
   raiseHead,
   raiseLastId,
+  readDeleted,
   referenceRows,
   updateResources,
 } from "./statements.ts";
@@ -105,7 +106,11 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
   const existing = resources.filter(({ before }) => before !== undefined);
   const updated = existing.filter(({ now }) => now !== undefined);
   const deleted = existing.filter(({ now }) => now === undefined);
-  const statements = insertResources(number, toRows(collection, created));
+  const inserts = insertResources(number, toRows(collection, created));
+  const reused = changes.filter(({ kind, after }) => kind === "created" && after !== undefined);
+  const reusedIds = reused.map(({ id }) => id);
+  const check = reused.length === 0 ? [] : [readDeleted(number, reusedIds)];
+  const statements: Statement[] = [];
   if (updated.length > 0) statements.push(updateResources(number, toRows(collection, updated)));
   if (deleted.length > 0) statements.push(deleteResources(number, keysOf(collection, deleted)));
   // The changes also have a resource that commits of this group have both created and deleted.
@@ -119,11 +124,13 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
     );
     statements.push(...insertReferences(number, rows));
   }
-  const put = askRows(statements);
-  const write = search.length === 0 ? [put] : [put, writeWords(collection, resources)];
-  const [rows, words] = (yield* together<unknown[]>(...write)) as [Row[], number?];
-  // Only the inserts of resources return rows.
+  const write: Plan<unknown>[] = [askRows(inserts), askRows(check), askRows(statements)];
+  if (search.length > 0) write.push(writeWords(collection, resources));
+  const [rows, lasts, , words] = (yield* together<unknown[]>(...write)) as [Row[], Row[], Row[], number?];
   if (rows.length < created.length) throw new Overtaken(false);
+  // Another instance can have created and deleted a resource before this insert. The inserted rows now prevent that.
+  const lastVersions = new Map(lasts.map(([id, version]) => [id, Number(version)]));
+  if (reused.some(({ id, after = 0 }) => (lastVersions.get(id) ?? 0) > after)) throw new Overtaken(false);
   return words ?? 0;
 }
 

@@ -96,6 +96,14 @@ export function noteDeleted(
   return insertRows({ table, columns: deletedTypes }, rows, ending);
 }
 
+/** The last versions of deleted ids, for those of these ids that were deleted. */
+export function readDeleted(number: number, ids: readonly string[]): Statement {
+  return {
+    sql: `select id, version from ${deletedTable(number)} where id = any($1::text[])`,
+    values: [texts(ids)],
+  };
+}
+
 /** Reserves `n` integer ids and returns the last. Returns no row if not enough ids are left. */
 export function reserveIds(number: number, n: number): Statement {
   return {

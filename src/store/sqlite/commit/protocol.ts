@@ -145,10 +145,11 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
-  for (const { key, expect, expectText, next, after } of changes) {
+  for (const { key, expect, expectText, next, after, last } of changes) {
     // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
+    // `expectText` needs a resource, and `last` needs that there is none, so they share a cell.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
-    cells.push(numberOf(key.collection), key.id, before, expectText ?? null, next ?? null);
+    cells.push(numberOf(key.collection), key.id, before, expectText ?? last ?? null, next ?? null);
   }
 }
 
@@ -217,8 +218,15 @@ function decodeChange(source: CellSource, find: FindCollection): ResolvedChange 
   const collection = find(take(source) as number);
   const id = take(source) as string;
   const expect = take(source) as number;
-  const expectText = (take(source) as string | null) ?? undefined;
+  const expected = take(source) as string | number | null;
   const next = (take(source) as string | null) ?? undefined;
-  if (expect > 0) return { collection, id, expect, expectText, next, after: undefined };
-  return { collection, id, expect: "absent", expectText, next, after: expect === 0 ? undefined : -expect };
+  return {
+    collection,
+    id,
+    expect: expect > 0 ? expect : "absent",
+    expectText: typeof expected === "string" ? expected : undefined,
+    next,
+    after: expect < 0 ? -expect : undefined,
+    last: typeof expected === "number" ? expected : undefined,
+  };
 }

@@ -5,7 +5,7 @@ import { startThread } from "../../../program.ts";
 import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
 import type { Batch, Outcome } from "../../port/batch.ts";
-import { type Commit, type Committed, createCommitBatch } from "../../port/commit.ts";
+import { type Commit, type Committed, createCommitBatch, versionOf } from "../../port/commit.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { ImportedResource, LoadOptions } from "../../port/store.ts";
@@ -286,8 +286,8 @@ export class Commits {
       if (isDryRun) return { answer: [] };
       health.noteSpace();
       return {
-        answer: changes.map(({ expect, after = 0 }) => ({
-          version: (expect === "absent" ? after : expect) + 1,
+        answer: changes.map((change) => ({
+          version: versionOf(change),
           sequence: sequences[position++] as number,
         })),
       };

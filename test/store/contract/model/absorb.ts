@@ -50,7 +50,7 @@ export function absorb(records: readonly CollectionRecord[], state: State, happe
   for (const [name, { key, attributes }] of verdict.made) {
     const own = rows.filter(({ collection, id }) => nameOf({ collection, id }) === name);
     const asked = commit.changes.find((change) => nameOf(change.key) === name);
-    const version = requireChain(state, name, own, asked?.after);
+    const version = requireChain(state, name, own, asked?.after ?? asked?.last);
     if (asked !== undefined) assert.equal(own.length, 1, `${name} was changed twice`);
     draft.resources.delete(name);
     draft.deleted.delete(name);

@@ -113,17 +113,19 @@ async function read(store: Store, key: Key, { note }: Run): Promise<Stored | und
 
 /** The change for a wish. A create of a deleted resource must name the delete, as the contract of the store requires. */
 async function changeFor(store: Store, wish: Wish, run: Run): Promise<Change> {
-  const { isDelete, drift } = wish;
+  const { isDelete, isChosen = false, drift } = wish;
   const isNew = wish.key.id === newId;
   const key = isNew ? { ...wish.key, id: run.name } : wish.key;
   const next = isDelete && !isNew ? undefined : textFor(key, wish.attributes, run.name);
+  if (isNew && isChosen) return { key, expect: "absent", next, last: Math.max(0, drift) };
   if (isNew) return { key, expect: drift === 0 ? "absent" : 1, next };
   const current = await read(store, key, run);
   if (current !== undefined) return { key, expect: Math.max(1, current.version + drift), next };
   const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
   if (last === undefined) throw new Error(`${key.collection}/${key.id} has never been there.`);
   if (last.kind !== "deleted" || isDelete) return { key, expect: last.version, next };
-  return { key, expect: "absent", next, after: last.version + drift };
+  const version = last.version + drift;
+  return { key, expect: "absent", next, ...(isChosen ? { last: version } : { after: version }) };
 }
 
 function textFor({ collection, id }: Key, attributes: Wish["attributes"], mark: string): string {

@@ -65,11 +65,12 @@ function stalenessOf({ resources, deleted, receipts }: State, { changes, receipt
   const refusals = new Set<string>();
   const used = receipt === undefined ? undefined : receipts.get(receipt.key);
   if (used !== undefined && used.expiresAt > at) refusals.add("IDEMPOTENCY_KEY_REUSED");
-  for (const { key, expect, after } of changes) {
+  for (const { key, expect, after, last } of changes) {
     const name = nameOf(key);
     const isExpected = (resources.get(name)?.version ?? "absent") === expect;
     const isAfter = after === undefined || deleted.get(name) === after;
-    if (!isExpected || !isAfter) refusals.add("PRECONDITION_FAILED");
+    const isLast = last === undefined || (deleted.get(name) ?? 0) === last;
+    if (!isExpected || !isAfter || !isLast) refusals.add("PRECONDITION_FAILED");
   }
   return refusals;
 }

@@ -10,6 +10,8 @@ import { declaration } from "../fixture.ts";
 export interface Wish {
   key: Key;
   isDelete: boolean;
+  /** Whether a create chooses the id, and does not restore the resource. @default false */
+  isChosen?: boolean;
   /** The difference between the expected version and the version that the client saw. */
   drift: number;
   attributes: Readonly<Record<string, unknown>>;
@@ -72,7 +74,16 @@ const drift = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1, -1) },
 );
 const wish: fc.Arbitrary<Wish> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ key: wanted, isDelete: fc.constant(false), drift, attributes }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      key: wanted,
+      isDelete: fc.constant(false),
+      isChosen: fc.boolean(),
+      drift,
+      attributes,
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ key, isDelete: fc.constant(true), drift, attributes }) },
 );
 const others = fc.uniqueArray(wish, {

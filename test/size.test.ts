@@ -13,17 +13,17 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_100,
   counters: 50,
   clock: 50,
-  collection: 3_950,
-  query: 3_900,
-  store: 22_150,
-  "store/sqlite": 6_500,
+  collection: 4_000,
+  query: 3_950,
+  store: 22_350,
+  "store/sqlite": 6_550,
   "store/postgres": 5_350,
   import: 1_250,
   rewind: 400,
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_300,
+  http: 19_650,
   config: 2_950,
   fit: 250,
   server: 1_800,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 489;
+const mostFiles = 494;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

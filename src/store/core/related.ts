@@ -38,14 +38,15 @@ export function relatedCollection<C extends NumberedCollection>(
   return related[name];
 }
 
-/** The query for a list of an earlier time. Its filter is evaluated in memory, so it cannot be about related resources. */
-export function pastQuery<Query extends { filter?: StoreFilter; related?: unknown }>(
-  { filter, related, ...query }: Query,
-  at: number,
-): Omit<Query, "filter" | "related"> & { at: number; filter?: Filter } {
+/** The query for a list whose filter is evaluated in memory, so it cannot be about related resources. */
+export function queryInMemory<Query extends { filter?: StoreFilter; related?: unknown }>({
+  filter,
+  related,
+  ...query
+}: Query): Omit<Query, "filter" | "related"> & { filter?: Filter } {
   if (namesRelated(filter))
-    throw new Error("A list of an earlier time has no conditions about related resources.");
-  return { ...query, at, ...(filter === undefined ? {} : { filter: filter as Filter }) };
+    throw new Error("A list of earlier states has no conditions about related resources.");
+  return { ...query, ...(filter === undefined ? {} : { filter: filter as Filter }) };
 }
 
 /** A list request for a collection that is already known. */

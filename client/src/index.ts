@@ -32,7 +32,7 @@ export type {
   UserSession,
 } from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
-export type { BulkChange, BulkResult } from "./bulk-types.ts";
+export type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
   CollectionClient,
@@ -87,6 +87,8 @@ export { type ProblemCode, problemCodes } from "./problem-codes.ts";
 export type { Embedded, Embeds, RelationsOf } from "./relation-types.ts";
 export type {
   ChangesOf,
+  DeletedOf,
+  Deletion,
   ImportedOf,
   InputOf,
   JsonPatchOperation,

@@ -55,51 +55,53 @@ export function DeletedDialog({ collection, onClose }: DeletedDialogProps) {
       closing={texts.close}
       onClose={onClose}
     >
-      {isPending && <Busy>{listTexts.deletedLoading}</Busy>}
-      {error !== null && (
-        <Bad text={error instanceof NotFoundError ? listTexts.noDeletedHistory : messageOf(error)} />
-      )}
-      {restore.error !== null && <Bad text={messageOf(restore.error)} />}
-      {!isPending && error === null && items.length === 0 && (
-        <span className="soft">{listTexts.noneDeleted}</span>
-      )}
-      <ul className="deleted">
-        {items.map((each) => (
-          <li key={String(each.id)}>
-            <a
-              href={formatRoute({
-                kind: "resource",
-                collection,
-                query: "",
-                id: String(each.id),
-                tab: "history",
-              })}
-              onClick={onClose}
-            >
-              {nameOf(each)}
-            </a>
-            <span className="soft">
-              {each._deleted.by === undefined ? "" : `${each._deleted.by}, `}
-              <Time text={each._deleted.at} />
-            </span>
-            <span className="grow" />
-            <Button
-              size="compact-xs"
-              variant="default"
-              leftSection={<IconArrowBackUp size={13} />}
-              loading={restore.isPending && restore.variables?.id === each.id}
-              onClick={() => restore.mutate(each)}
-            >
-              {listTexts.restoreOne}
-            </Button>
-          </li>
-        ))}
-      </ul>
-      {hasNextPage && (
-        <Button size="xs" variant="default" onClick={() => void fetchNextPage()}>
-          {listTexts.moreDeleted}
-        </Button>
-      )}
+      <div className="sheet">
+        {isPending && <Busy>{listTexts.deletedLoading}</Busy>}
+        {error !== null && (
+          <Bad text={error instanceof NotFoundError ? listTexts.noDeletedHistory : messageOf(error)} />
+        )}
+        {restore.error !== null && <Bad text={messageOf(restore.error)} />}
+        {!isPending && error === null && items.length === 0 && (
+          <span className="soft">{listTexts.noneDeleted}</span>
+        )}
+        <ul className="deleted">
+          {items.map((each) => (
+            <li key={String(each.id)}>
+              <a
+                href={formatRoute({
+                  kind: "resource",
+                  collection,
+                  query: "",
+                  id: String(each.id),
+                  tab: "history",
+                })}
+                onClick={onClose}
+              >
+                {nameOf(each)}
+              </a>
+              <span className="soft">
+                {each._deleted.by === undefined ? "" : `${each._deleted.by}, `}
+                <Time text={each._deleted.at} />
+              </span>
+              <span className="grow" />
+              <Button
+                size="compact-xs"
+                variant="default"
+                leftSection={<IconArrowBackUp size={13} />}
+                loading={restore.isPending && restore.variables?.id === each.id}
+                onClick={() => restore.mutate(each)}
+              >
+                {listTexts.restoreOne}
+              </Button>
+            </li>
+          ))}
+        </ul>
+        {hasNextPage && (
+          <Button size="xs" variant="default" onClick={() => void fetchNextPage()}>
+            {listTexts.moreDeleted}
+          </Button>
+        )}
+      </div>
     </Dialog>
   );
 }

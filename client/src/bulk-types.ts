@@ -1,6 +1,6 @@
 /** The types of bulk changes, which change many resources with one request. */
 import type { Filter } from "./list-types.ts";
-import type { ChangesOf, IdOf, ResourceOf, UpdateOf } from "./resource-types.ts";
+import type { ChangesOf, DeletedOf, IdOf, ResourceOf, UpdateOf } from "./resource-types.ts";
 
 /** A bulk change: a filter that selects the resources, and what to do with them. */
 export type BulkChange<D> = {
@@ -11,8 +11,13 @@ export type BulkChange<D> = {
 } & Selection<D> &
   Action<D>;
 
-type Selection<D> =
-  | { readonly filter: Filter<ResourceOf<D>>; readonly all?: never }
+/** Which deleted resources to restore. */
+export type RestoreMany<D> = Pick<BulkChange<D>, "max" | "dryRun"> & SelectionOf<DeletedOf<D>>;
+
+type Selection<D> = SelectionOf<ResourceOf<D>>;
+
+type SelectionOf<T> =
+  | { readonly filter: Filter<T>; readonly all?: never }
   | { readonly all: true; readonly filter?: never };
 
 type Action<D> =

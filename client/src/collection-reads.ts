@@ -3,7 +3,7 @@ import { EventStream } from "./event-stream.ts";
 import type { EventQuery, FeedEvent } from "./event-types.ts";
 import type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
-import type { ListQuery } from "./list-types.ts";
+import type { ChosenBy, FieldName, ListQuery } from "./list-types.ts";
 import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
 import { NestedClient } from "./nested.ts";
 import type {
@@ -15,18 +15,17 @@ import type {
   Singles,
   Strict,
 } from "./relation-types.ts";
-import type { IdOf, ResourceOf, ResourceOrId } from "./resource-types.ts";
+import type { DeletedOf, IdOf, ResourceOf, ResourceOrId } from "./resource-types.ts";
 import { withTag } from "./tags.ts";
 import type { CallOptions, Send } from "./transport.ts";
 
 type Keys<D> = keyof ResourceOf<D> & string;
 
 /** A resource with the chosen attributes. */
-type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & { readonly id: IdOf<D> };
+type Chosen<D, F> = Pick<ResourceOf<D>, ChosenBy<ResourceOf<D>, F>> & { readonly id: IdOf<D> };
 
 /** The chosen attributes of a resource, with the chosen related resources. */
-type Read<D, F extends Keys<D>, All, Name, E> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> &
-  Embedded<All, Name, E>;
+type Read<D, F, All, Name, E> = Pick<ResourceOf<D>, ChosenBy<ResourceOf<D>, F>> & Embedded<All, Name, E>;
 
 /** Attributes of the resource, or of those that its references name. */
 type Groups<D, All, Name> =
@@ -64,7 +63,10 @@ export abstract class CollectionReads<D, Name extends string, All> {
   }
 
   /** A list of resources. Read it with `for await`, page by page or as one array. */
-  list<const F extends Keys<D> = Keys<D>, const E extends Embeds<All, Name> = Record<never, never>>(
+  list<
+    const F extends FieldName<ResourceOf<D>> = Keys<D>,
+    const E extends Embeds<All, Name> = Record<never, never>,
+  >(
     query: ListQuery<ResourceOf<D>, F, RelatedConditions<All, Name>, RelatedPath<All, Name>> &
       CallOptions & { readonly embed?: E & Strict<All, Name, E> } = {},
   ): ResourceList<Read<D, F, All, Name, E>> {
@@ -94,7 +96,7 @@ export abstract class CollectionReads<D, Name extends string, All> {
   }
 
   /** The changes of the resources as they happen. */
-  events<const F extends Keys<D> = Keys<D>>({
+  events<const F extends FieldName<ResourceOf<D>> = Keys<D>>({
     filter,
     fields,
     ...options
@@ -104,7 +106,9 @@ export abstract class CollectionReads<D, Name extends string, All> {
   }
 
   /** A live list: an array of the resources now, and a new array after each change. */
-  live<const F extends Keys<D> = Keys<D>>(query: LiveQuery<ResourceOf<D>, F> = {}): LiveList<Chosen<D, F>> {
+  live<const F extends FieldName<ResourceOf<D>> = Keys<D>>(
+    query: LiveQuery<ResourceOf<D>, F> = {},
+  ): LiveList<Chosen<D, F>> {
     return new LiveList(this.send, this.path, query as AnyLiveQuery);
   }
 
@@ -120,10 +124,23 @@ export abstract class CollectionReads<D, Name extends string, All> {
   }
 
   /**
+   * The deleted resources, each as it was, the latest delete first. The filter and the sort can name `_deleted.at`. Throws
+   * NotFoundError if the service keeps no history.
+   */
+  deleted<const F extends FieldName<DeletedOf<D>> = keyof DeletedOf<D> & string>(
+    query: ListQuery<DeletedOf<D>, F> & CallOptions & { readonly q?: never; readonly at?: never } = {},
+  ): ResourceList<Pick<DeletedOf<D>, ChosenBy<DeletedOf<D>, F>>> {
+    return new ResourceList(this.send, `${this.path}/_deleted`, query as AnyQuery & CallOptions);
+  }
+
+  /**
    * Reads a resource. Throws NotFoundError if it does not exist. With `version` or `at`, reads an earlier state, also of a deleted
    * resource. It has the ETag of its version, so it cannot overwrite a later one.
    */
-  async get<const F extends Keys<D> = Keys<D>, const E extends Embeds<All, Name> = Record<never, never>>(
+  async get<
+    const F extends FieldName<ResourceOf<D>> = Keys<D>,
+    const E extends Embeds<All, Name> = Record<never, never>,
+  >(
     id: IdOf<D>,
     {
       fields,

@@ -1,5 +1,5 @@
 /** The client of one collection: reads its resources as `collection-reads.ts` does, and writes them. */
-import type { BulkChange, BulkResult } from "./bulk-types.ts";
+import type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
 import { CollectionReads } from "./collection-reads.ts";
 import { ConflictError, HoldfastError, ProblemError, ResultHiddenError } from "./errors.ts";
 import type { ImportReport } from "./import-report.ts";
@@ -129,6 +129,17 @@ export class CollectionClient<
   async bulk(change: BulkChange<D>, options: CallOptions = {}): Promise<BulkResult<D>> {
     const { body } = await this.send(keyedPost({ ...options, path: `${this.path}/_bulk`, content: change }));
     if (body === undefined) throw new ResultHiddenError("bulk change");
+    return body as BulkResult<D>;
+  }
+
+  /**
+   * Restores all deleted resources that match a filter, each to its last version, or none of them. Throws ResultHiddenError if
+   * they are restored, but the caller cannot see the result.
+   */
+  async restoreDeleted(which: RestoreMany<D>, options: CallOptions = {}): Promise<BulkResult<D>> {
+    const path = `${this.path}/_deleted/_restore`;
+    const { body } = await this.send(keyedPost({ ...options, path, content: which }));
+    if (body === undefined) throw new ResultHiddenError("restore");
     return body as BulkResult<D>;
   }
 

@@ -1,5 +1,5 @@
 /** The types of events, and of the options of feeds. */
-import type { Filter } from "./list-types.ts";
+import type { FieldName, Filter } from "./list-types.ts";
 import type { CollectionsOf, ConfigurationTypes, IdOf, ResourceOf } from "./resource-types.ts";
 import type { CallOptions } from "./transport.ts";
 
@@ -73,9 +73,9 @@ export interface FeedOptions extends CallOptions {
 }
 
 /** The options of the feed of one collection. Feeds have no filters by id. */
-export interface EventQuery<T, F extends keyof T> extends FeedOptions {
+export interface EventQuery<T, F extends FieldName<T>> extends FeedOptions {
   readonly filter?: FeedFilter<T>;
-  /** The attributes of `data`, in addition to `id`. @default all */
+  /** The attributes of `data`, in addition to `id`, or those to leave out, such as `-body`. @default all */
   readonly fields?: readonly F[];
 }
 

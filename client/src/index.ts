@@ -34,7 +34,7 @@ export type {
   UserSession,
 } from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
-export type { BulkChange, BulkResult } from "./bulk-types.ts";
+export type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
   CollectionClient,
@@ -90,6 +90,8 @@ export type { Embedded, Embeds, RelationsOf } from "./relation-types.ts";
 export type {
   ChangesOf,
   ChosenId,
+  DeletedOf,
+  Deletion,
   ImportedOf,
   InputOf,
   JsonPatchOperation,

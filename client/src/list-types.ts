@@ -4,7 +4,7 @@
  * The options of a list. All are optional. `X` are conditions about related resources, and `R` the attributes of those that references
  * name.
  */
-export interface ListQuery<T, F extends keyof T, X = unknown, R extends string = never> {
+export interface ListQuery<T, F extends FieldName<T>, X = unknown, R extends string = never> {
   readonly filter?: Filter<T, X>;
   /** Attributes to sort by. A `-` before a name means descending order. */
   readonly sort?: SortKey<T> | Signed<R> | readonly (SortKey<T> | Signed<R>)[];
@@ -12,7 +12,7 @@ export interface ListQuery<T, F extends keyof T, X = unknown, R extends string =
   readonly limit?: number;
   /** How many resources to skip at the beginning. */
   readonly offset?: number;
-  /** The attributes to read, in addition to `id`. @default all */
+  /** The attributes to read, in addition to `id`, or those to leave out, such as `-body`. @default all */
   readonly fields?: readonly F[];
   /** Words to search for. */
   readonly q?: string;
@@ -25,7 +25,8 @@ export interface ListQuery<T, F extends keyof T, X = unknown, R extends string =
 }
 
 /** Conditions, all of which must be true. `X` are conditions about related resources. */
-export type Filter<T, X = unknown> = { readonly [P in Path<T>]?: Condition<At<T, P>> } & X & {
+export type Filter<T, X = unknown> = Conditions<T> &
+  X & {
     readonly and?: readonly Filter<T, X>[];
     readonly or?: readonly Filter<T, X>[];
     readonly not?: Filter<T, X>;
@@ -44,6 +45,17 @@ export type Operators<V> = {
 } & Ordered<Extract<V, string | number>> &
   Texts<Extract<V, string>> &
   Elements<Extract<V, readonly unknown[]>>;
+
+/** The name of an attribute to read, or of one to leave out: `-body`. */
+export type FieldName<T> = (keyof T & string) | `-${keyof T & string}`;
+
+/** The names of the attributes that `fields` chooses, with `id`. */
+export type ChosenBy<T, F> =
+  | ("id" & keyof T)
+  | ([F] extends [`-${string}`] ? Exclude<keyof T, F extends `-${infer K}` ? K : never> : F & keyof T);
+
+/** Conditions for attributes, without `and`, `or` and `not`. */
+export type Conditions<T> = { readonly [P in Path<T>]?: Condition<At<T, P>> };
 
 /** An attribute to sort by. */
 export type SortKey<T> = Signed<Path<T>>;

@@ -1,5 +1,7 @@
 /** Lists: reads their pages one after the other. */
+import { embedTexts, fieldTexts } from "./embed-texts.ts";
 import type { ListQuery } from "./list-types.ts";
+import type { AnyEmbeds } from "./relation-types.ts";
 import type { Answer, CallOptions, Send } from "./transport.ts";
 
 /** One page. */
@@ -19,30 +21,8 @@ export interface Page<T> {
 /** The options of a list of any resources. */
 export type AnyQuery = ListQuery<Record<string, unknown>, string> & { readonly embed?: AnyEmbeds };
 
-/** Any embedded relations. */
-export interface AnyEmbeds {
-  readonly [name: string]:
-    | true
-    | {
-        readonly limit?: number;
-        readonly sort?: string | readonly string[];
-        readonly embed?: AnyEmbeds;
-      };
-}
-
 function hasNames(embeds: AnyEmbeds | undefined): embeds is AnyEmbeds {
   return embeds !== undefined && Object.keys(embeds).length > 0;
-}
-
-/** The relations as the parameter `embed` has them: `author`, `author.team`, `comments(limit:5,sort:-createdAt)`. */
-function embedTexts(embeds: AnyEmbeds, above = ""): string[] {
-  return Object.entries(embeds).flatMap(([name, options]) => {
-    const { limit, sort = [], embed = {} } = options === true ? {} : options;
-    const keys = typeof sort === "string" ? [sort] : sort;
-    const given = [...(limit === undefined ? [] : [`limit:${limit}`]), ...keys.map((key) => `sort:${key}`)];
-    const own = `${above}${name}${given.length === 0 ? "" : `(${given.join(",")})`}`;
-    return [own, ...embedTexts(embed, `${above}${name}.`)];
-  });
 }
 
 /** A list that is read on demand. Each loop over it sends new requests. */
@@ -145,7 +125,8 @@ export function toQueryString(query: AnyQuery & Place & { readonly since?: strin
   const { embed, query: text, ...others } = query;
   const parameters = new URLSearchParams(text);
   if (hasNames(embed)) parameters.set("embed", embedTexts(embed).join(","));
-  for (const [name, value] of Object.entries(others)) {
+  const fields = fieldTexts(query.fields, embed);
+  for (const [name, value] of Object.entries({ ...others, fields })) {
     if (value === undefined || (name === "sort" && Array.isArray(value) && value.length === 0)) continue;
     parameters.set(
       name,
@@ -159,9 +140,11 @@ function textOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-function toContent({ sort, embed, ...query }: AnyQuery & Place): unknown {
+function toContent({ sort, embed, fields, ...query }: AnyQuery & Place): unknown {
+  const names = fieldTexts(fields, embed);
   return {
     ...query,
+    ...(names && { fields: names }),
     ...(hasNames(embed) && { embed: embedTexts(embed) }),
     ...(sort === undefined ? {} : { sort: typeof sort === "string" ? sort.split(",") : sort }),
   };

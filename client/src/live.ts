@@ -4,27 +4,27 @@ import { HoldfastError, ProblemError } from "./errors.ts";
 import { EventStream, type SentEvent, toEvent } from "./event-stream.ts";
 import type { ChangeEvent, FeedEvent, FeedFilter } from "./event-types.ts";
 import { type AnyQuery, linkedParameters, type Page, ResourceList, toQueryString } from "./list.ts";
-import type { SortKey } from "./list-types.ts";
+import type { ChosenBy, FieldName, SortKey } from "./list-types.ts";
 import { type Item, LiveItems, spare } from "./live-items.ts";
 import { compareBy } from "./order.ts";
 import type { CallOptions, Send } from "./transport.ts";
 
 /** The options of a live list. */
-export interface LiveQuery<T, F extends keyof T> extends CallOptions {
+export interface LiveQuery<T, F extends FieldName<T>> extends CallOptions {
   /** Feeds have no filters by id. */
   readonly filter?: FeedFilter<T>;
   /** Attributes to sort by. A `-` before a name means descending order. With `fields`, only these attributes. @default id */
   readonly sort?: SortOf<T, NoInfer<F>> | readonly SortOf<T, NoInfer<F>>[];
   /** The maximum number of resources: the first ones in the order of `sort`. @default all */
   readonly limit?: number;
-  /** The attributes to read, in addition to `id`. @default all */
+  /** The attributes to read, in addition to `id`, or those to leave out, such as `-body`. @default all */
   readonly fields?: readonly F[];
   /** How long a connection can be silent before the list opens another one, in milliseconds. @default 45000 */
   readonly idleTimeoutMs?: number;
 }
 
 /** A sort key among the attributes that are read. */
-type SortOf<T, F extends keyof T> = SortKey<Pick<T, F | ("id" & keyof T)>>;
+type SortOf<T, F extends FieldName<T>> = SortKey<Pick<T, ChosenBy<T, F>>>;
 
 /** The options of a live list of any resources. */
 export type AnyLiveQuery = LiveQuery<Record<string, unknown>, string>;
@@ -209,9 +209,11 @@ function requireKnown(query: object): void {
 function requireSorted({ sort = [], fields }: AnyLiveQuery): void {
   if (fields === undefined) return;
   const names = (typeof sort === "string" ? sort.split(",") : sort).map((key) => key.replace(/^[+-]/, ""));
-  const missing = names.find((name) => name !== "id" && !fields.includes(name.split(".")[0] as string));
+  const leavesOut = fields.some((each) => each.startsWith("-"));
+  const isRead = (name: string) => (leavesOut ? !fields.includes(`-${name}`) : fields.includes(name));
+  const missing = names.find((name) => name !== "id" && !isRead(name.split(".")[0] as string));
   if (missing !== undefined)
     throw new HoldfastError(
-      `A live list needs the attributes that it is sorted by, but "fields" lacks ${JSON.stringify(missing)}. Add it.`,
+      `A live list needs the attributes that it is sorted by, but "fields" ${leavesOut ? "leaves out" : "lacks"} ${JSON.stringify(missing)}. ${leavesOut ? "Keep" : "Add"} it.`,
     );
 }

@@ -1,7 +1,7 @@
 /** The client of the resources that refer to one resource: lists and creates them. */
 
 import { type AnyQuery, ResourceList } from "./list.ts";
-import type { ListQuery } from "./list-types.ts";
+import type { ChosenBy, FieldName, ListQuery } from "./list-types.ts";
 import { type CreateOptions, keyedPost } from "./posts.ts";
 import type {
   Embedded,
@@ -35,7 +35,7 @@ export class NestedClient<All, Name, R> {
 
   /** A list of these resources, with the same options as the list of their collection. */
   list<
-    const F extends Keys<Referring<All, Name, R>>,
+    const F extends FieldName<Referring<All, Name, R>> = Keys<Referring<All, Name, R>>,
     const E extends Embeds<All, RelatedName<All, Name, R>> = Record<never, never>,
   >(
     query: ListQuery<
@@ -46,7 +46,7 @@ export class NestedClient<All, Name, R> {
     > &
       CallOptions & { readonly embed?: E & Strict<All, RelatedName<All, Name, R>, E> } = {},
   ): ResourceList<
-    Pick<Referring<All, Name, R>, F | ("id" & Keys<Referring<All, Name, R>>)> &
+    Pick<Referring<All, Name, R>, ChosenBy<Referring<All, Name, R>, F>> &
       Embedded<All, RelatedName<All, Name, R>, E>
   > {
     return new ResourceList(this.#send, this.#path, query as AnyQuery & CallOptions);

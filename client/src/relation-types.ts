@@ -1,14 +1,7 @@
 /** The relations that the references of a configuration declare, and the types of embedded resources. */
-import type { At, Condition, Path, SortKey } from "./list-types.ts";
+import type { At, ChosenBy, Condition, Conditions, FieldName, Path, SortKey } from "./list-types.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import type { Flat } from "./schema.ts";
-
-/** One relation: the related collection, whether it is a list, and the attribute with the ids. */
-interface RelationType {
-  readonly to: string;
-  readonly isList: boolean;
-  readonly via: string;
-}
 
 type References<D> = D extends { readonly references: infer R } ? R : Record<never, never>;
 
@@ -35,6 +28,7 @@ type Forward<D> = {
   [K in keyof References<D> & string as ForwardName<K, References<D>[K]>]: {
     readonly to: TargetOf<References<D>[K]>;
     readonly isList: IsList<D, K>;
+    readonly isInverse: false;
     readonly via: K;
   };
 };
@@ -62,6 +56,7 @@ type InverseFrom<D, From extends string, Name> = {
   [K in KeysTo<D, Name> as InverseName<References<D>[K & keyof References<D>], From, KeysTo<D, Name>>]: {
     readonly to: From;
     readonly isList: true;
+    readonly isInverse: true;
     readonly via: K;
   };
 };
@@ -70,7 +65,10 @@ type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (
   ? I
   : never;
 
-/** The relations of a collection by name. `All` are the declarations of all collections. */
+/**
+ * The relations of a collection by name: the related collection, whether it is a list, whether its resources refer to this
+ * collection, and the attribute with the ids. `All` are the declarations of all collections.
+ */
 export type RelationsOf<All, Name> = Name extends keyof All
   ? Flat<
       Forward<All[Name]> &
@@ -83,29 +81,52 @@ type Target<All, R> = R extends { readonly to: infer To extends keyof All } ? To
 /** Whether the client does not know the configuration. Then any relation can exist. */
 type IsUntyped<All> = string extends keyof All ? true : false;
 
-/** Which relations a response contains: `{ author: true, comments: { limit: 5, sort: "-createdAt" } }`. */
+/**
+ * Which relations a response contains: `{ author: { fields: ["name"] }, comments: { filter: { status: "open" }, limit: 5 } }`. A
+ * value in `filter` cannot have parentheses.
+ */
 export type Embeds<All, Name> =
   IsUntyped<All> extends true
-    ? {
-        readonly [name: string]:
-          | true
-          | { readonly limit?: number; readonly sort?: string | readonly string[]; readonly embed?: object };
-      }
+    ? AnyEmbeds
     : { readonly [R in keyof RelationsOf<All, Name>]?: true | EmbedOptions<All, RelationsOf<All, Name>[R]> };
 
+/** The relations of a service whose configuration the client does not know. */
+export interface AnyEmbeds {
+  readonly [name: string]: true | AnyEmbedOptions;
+}
+
+/** The options of one relation. */
+export interface AnyEmbedOptions {
+  readonly fields?: readonly string[];
+  readonly filter?: Conditions<Record<string, unknown>>;
+  readonly sort?: string | readonly string[];
+  readonly limit?: number;
+  readonly embed?: AnyEmbeds;
+}
+
 type EmbedOptions<All, R> = {
+  /** The attributes to read, in addition to `id`, or those to leave out. @default all */
+  readonly fields?: readonly FieldName<TargetResource<All, R>>[];
   /** The relations of the related resources. */
   readonly embed?: Embeds<All, Target<All, R>>;
 } & (R extends { readonly isList: true }
   ? {
       /** The most related resources. @default 5 */
       readonly limit?: number;
-      /** The order of resources that refer to this one. */
-      readonly sort?: SortOf<All, R> | readonly SortOf<All, R>[];
     }
-  : unknown);
+  : unknown) &
+  (R extends { readonly isInverse: true }
+    ? {
+        /** The conditions that related resources must meet. */
+        readonly filter?: Conditions<TargetResource<All, R>>;
+        /** The order of the related resources. @default id */
+        readonly sort?: SortOf<All, R> | readonly SortOf<All, R>[];
+      }
+    : unknown);
 
-type SortOf<All, R> = SortKey<ResourceOf<All[Target<All, R>]>>;
+type TargetResource<All, R> = ResourceOf<All[Target<All, R>]>;
+
+type SortOf<All, R> = SortKey<TargetResource<All, R>>;
 
 /** Only known names, at every level. */
 export type Strict<All, Name, E> =
@@ -121,13 +142,18 @@ export type Strict<All, Name, E> =
 
 type Inner<E> = E extends { readonly embed: infer I } ? I : Record<never, never>;
 
+/** The names in the option `fields`. */
+type FieldsOf<All, Name extends keyof All, E> = E extends { readonly fields: readonly (infer F)[] }
+  ? F
+  : keyof ResourceOf<All[Name]>;
+
 /** The members that `embed` adds to a resource. */
 export type Embedded<All, Name, E> = [keyof E] extends [never]
   ? unknown
   : IsUntyped<All> extends true
     ? Record<string, unknown>
     : {
-        [K in keyof E & keyof RelationsOf<All, Name>]: Related<All, RelationsOf<All, Name>[K], Inner<E[K]>>;
+        [K in keyof E & keyof RelationsOf<All, Name>]: Related<All, RelationsOf<All, Name>[K], E[K]>;
       } & {
         /** The references to resources that the caller cannot see, or that do not exist. */
         readonly _hidden?: readonly (keyof E & string)[];
@@ -135,11 +161,15 @@ export type Embedded<All, Name, E> = [keyof E] extends [never]
         readonly _next?: { readonly [K in keyof E]?: string };
       };
 
-type Related<All, R, I> = R extends { readonly isList: true }
-  ? WithEmbedded<All, Target<All, R>, I>[]
-  : WithEmbedded<All, Target<All, R>, I> | null;
+type Related<All, R, E> = R extends { readonly isList: true }
+  ? WithEmbedded<All, Target<All, R>, E>[]
+  : WithEmbedded<All, Target<All, R>, E> | null;
 
-type WithEmbedded<All, Name extends keyof All, I> = ResourceOf<All[Name]> & Embedded<All, Name, I>;
+type WithEmbedded<All, Name extends keyof All, E> = Pick<
+  ResourceOf<All[Name]>,
+  ChosenBy<ResourceOf<All[Name]>, FieldsOf<All, Name, E>>
+> &
+  Embedded<All, Name, Inner<E>>;
 
 /**
  * The conditions about related resources, through one or two relations: `"author.name"`, `comments: { exists: true }`,
@@ -205,19 +235,12 @@ export type InverseNames<All, Name> =
   IsUntyped<All> extends true
     ? string
     : {
-        [R in keyof RelationsOf<All, Name> & string]: RelationsOf<All, Name>[R] extends RelationType
-          ? IsInverse<All, Name, RelationsOf<All, Name>[R]> extends true
-            ? R
-            : never
+        [R in keyof RelationsOf<All, Name> & string]: RelationsOf<All, Name>[R] extends {
+          readonly isInverse: true;
+        }
+          ? R
           : never;
       }[keyof RelationsOf<All, Name> & string];
-
-/** Whether the attribute with the ids belongs to the related collection. */
-type IsInverse<All, Name, R> = Name extends keyof All
-  ? R extends Forward<All[Name]>[keyof Forward<All[Name]>]
-    ? false
-    : true
-  : false;
 
 /** The collection of related resources. */
 export type RelatedName<All, Name, R> =

@@ -24,6 +24,18 @@ export type ResourceOf<D> = Flat<
   { readonly id: IdOf<D> } & Without<AttributesOf<D>, Secrets<D>> & Timestamps<D>
 >;
 
+/** A deleted resource as it was. */
+export type DeletedOf<D> = Flat<ResourceOf<D> & { readonly _deleted: Deletion }>;
+
+/** The delete of a resource. */
+export interface Deletion {
+  readonly at: string;
+  /** Who deleted it. Missing if it is not known, or if you cannot see it. */
+  readonly by?: string;
+  /** The last version of the resource. `restore` takes it. */
+  readonly version: number;
+}
+
 /** The attributes of a new resource. The service ignores an `id`. */
 export type InputOf<D> = Flat<
   { readonly id?: unknown } & Without<AttributesOf<D>, Defaulted<D> | Fixed<D>> &

@@ -1,5 +1,6 @@
 /** What the schema of a collection allows for one attribute: whether it can exist, and which types it can have. */
 import { isObject } from "../json/values.ts";
+import { type Deletions, deletedMember } from "./deletions.ts";
 import type { IdKind } from "./ids.ts";
 import type { Path } from "./paths.ts";
 import { alwaysWith, createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
@@ -10,6 +11,7 @@ export interface AttributeSource {
   idKind: IdKind;
   schema: string | undefined;
   timestamps: boolean;
+  deletions?: Deletions;
 }
 
 /** The types of JSON. Integers are numbers. */
@@ -58,6 +60,8 @@ export function attributeInfo(collection: AttributeSource, path: Path): Attribut
   if (first === "id") return rest.length === 0 ? idInfo(collection) : noneBelow(1);
   if (collection.timestamps && isTimestampName(first))
     return rest.length === 0 ? timestampInfo : noneBelow(1);
+  if (collection.deletions !== undefined && first === deletedMember)
+    return deletionInfo(collection.deletions, rest);
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
   return findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
@@ -99,6 +103,18 @@ const timestampInfo: AttributeInfo = {
   alternatives: undefined,
   dates: new Set(["time"]),
 };
+
+/** What `_deleted` has. */
+function deletionInfo({ showsPrincipals }: Deletions, [name, ...below]: readonly string[]): AttributeInfo {
+  const known: Record<string, AttributeInfo> = {
+    at: timestampInfo,
+    version: { ...anything, isDeclared: true, types: new Set(["number"]) },
+    ...(showsPrincipals && { by: { ...anything, isDeclared: true, types: new Set(["string"]) } }),
+  };
+  if (name === undefined) return { ...anything, isDeclared: true, types: new Set(["object"]) };
+  if (below.length > 0 && Object.hasOwn(known, name)) return noneBelow(2);
+  return known[name] ?? { ...anything, alternatives: Object.keys(known), knownDepth: 1 };
+}
 
 function isTimestampName(name: string): boolean {
   return (timestampNames as readonly string[]).includes(name);

@@ -4,6 +4,7 @@
  * This room does not know HTTP, and does not know where resources are stored.
  */
 import type { Default } from "./defaults.ts";
+import type { Deletions } from "./deletions.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
@@ -44,6 +45,8 @@ export interface Collection {
    * roles. Absent: all attributes.
    */
   visibility?: AttributeVisibility | undefined;
+  /** Set if its resources are deleted ones: they also have the member `_deleted` (`deletions.ts`). */
+  deletions?: Deletions;
   /** Checks the attributes that clients can set. */
   validate: Validator;
 }

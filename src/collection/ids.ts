@@ -41,7 +41,7 @@ export function idIn(kind: IdKind, id: string): string | number {
  * in a later release. An older release could import resources with such ids.
  */
 export const reservedIds: ReadonlySet<string> = new Set(
-  "_aggregate _batch _bulk _changes _deliveries _events _import _restore _retry _rotate _status _test _webhooks".split(
+  "_aggregate _batch _bulk _changes _deleted _deliveries _events _import _restore _retry _rotate _status _test _webhooks".split(
     " ",
   ),
 );

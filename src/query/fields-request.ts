@@ -1,4 +1,4 @@
-/** Reads the parameter `fields`: `title,author.name`, or `-body` for all attributes but this one. */
+/** Reads the parameter `fields`: `title,author.name`, `-body` for all attributes but this one, or `*,author.name`. */
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Fields } from "../collection/visibility.ts";
@@ -21,6 +21,10 @@ interface Level {
   collection: Collection;
   only: Set<string> | undefined;
   without: Set<string>;
+  /** Whether a name leads through this level. Then it has only what the names choose. */
+  isPassed: boolean;
+  /** Whether `*` chooses all attributes. */
+  isWhole: boolean;
   /** By the names of their relations. */
   inner: Map<string, Level>;
 }
@@ -45,21 +49,24 @@ export function readFieldNames(
 
 function levelOf(collection: Collection, embeds: readonly Embed[]): Level {
   const inner = embeds.map((each) => [each.relation.name, levelOf(each.target, each.embeds)] as const);
-  return { collection, only: undefined, without: new Set(), inner: new Map(inner) };
+  const nothing = { only: undefined, without: new Set<string>(), isPassed: false, isWhole: false };
+  return { collection, ...nothing, inner: new Map(inner) };
 }
 
-function chosen({ only, without, inner }: Level, embeds: readonly Embed[]): ChosenFields {
-  const fields: Fields | undefined =
-    only !== undefined
-      ? { kind: "only", names: only }
-      : without.size > 0
-        ? { kind: "without", names: without }
-        : undefined;
+function chosen(level: Level, embeds: readonly Embed[]): ChosenFields {
+  const { inner } = level;
   const chosenEmbeds = embeds.map((each) => {
     const level = inner.get(each.relation.name);
     return level === undefined ? each : { ...each, ...chosen(level, each.embeds) };
   });
-  return { fields, embeds: chosenEmbeds };
+  return { fields: fieldsOf(level), embeds: chosenEmbeds };
+}
+
+function fieldsOf({ only, without, isPassed, isWhole }: Level): Fields | undefined {
+  if (without.size > 0) return { kind: "without", names: without };
+  if (isWhole) return undefined;
+  if (only !== undefined) return { kind: "only", names: only };
+  return isPassed ? { kind: "only", names: new Set(["id"]) } : undefined;
 }
 
 interface Names {
@@ -75,8 +82,14 @@ function readName(written: string, { root, location, reading }: Names): void {
   const { levels, level, rest } = levelFor(name, root);
   const refuse = (detail: string) => violations.add(location, "fields", detail);
   if (rest === undefined) {
-    if (!isLeftOut) for (const each of levels) each.only ??= new Set(["id"]);
+    if (!isLeftOut) for (const each of levels) each.isPassed = true;
     else refuse(`leaves out ${shortJson(name)}, which "embed" asks for. Leave it out there`);
+    return;
+  }
+  if (rest === "*") {
+    if (isLeftOut) refuse(`leaves out ${shortJson(name)}. Name the attributes to leave out`);
+    for (const each of levels) each.isPassed = true;
+    level.isWhole = true;
     return;
   }
   const shown = name.slice(0, name.length - rest.length);
@@ -92,8 +105,9 @@ function readName(written: string, { root, location, reading }: Names): void {
     const whole = shortJson(shown + top);
     refuse(`names ${shortJson(name)}, but takes only whole attributes, such as ${whole}`);
   } else if (!isLeftOut) {
-    for (const each of [...levels, level]) each.only ??= new Set(["id"]);
-    level.only?.add(top);
+    for (const each of levels) each.isPassed = true;
+    level.only ??= new Set(["id"]);
+    level.only.add(top);
   } else if (top === "id") refuse('leaves out "id", which each resource has in a response');
   else level.without.add(top);
   if (level.only !== undefined && level.without.size > 0)

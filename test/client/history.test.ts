@@ -56,3 +56,25 @@ test("a deleted resource is restored by its id", async () => {
   const restored = await articles.restore(made.id, 1);
   assert.deepEqual([restored.id, restored.title], [made.id, "One"]);
 });
+
+test("deleted resources are listed as they were, and restored by a filter", async () => {
+  const { books } = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+  const made = [];
+  for (const year of [1, 2, 3]) made.push(await books.create({ title: `T${year}`, year }));
+  for (const each of made) await books.delete(each);
+  const found = await books.deleted({ filter: { year: { gte: 2 } }, sort: "-year", limit: 1 }).all();
+  assert.deepEqual(
+    found.map(({ title, _deleted }) => [title, _deleted.version]),
+    [
+      ["T3", 1],
+      ["T2", 1],
+    ],
+  );
+  const since = found[1]?._deleted.at ?? "";
+  const which = { filter: { "_deleted.at": { gte: since }, year: 3 }, max: 1 } as const;
+  assert.deepEqual((await books.restoreDeleted({ ...which, dryRun: true })).matched, 1);
+  assert.deepEqual((await books.restoreDeleted(which)).ids, [3]);
+  assert.equal((await books.get(3)).title, "T3");
+  await books.restore(2, found[1]?._deleted.version ?? 0);
+  assert.deepEqual(await books.deleted({ fields: ["year"] }).all(), [{ id: 1, year: 1 }]);
+});

@@ -217,6 +217,8 @@ test("a list without a feed cannot be live, and says why", async (t) => {
   );
   const sorted = { sort: "title", fields: ["views"] } as never;
   assert.throws(() => direct.articles.live(sorted), /lacks "title"/);
+  const leftOut = { fields: ["-title"], sort: "title" } as never;
+  assert.throws(() => direct.articles.live(leftOut), /leaves out "title"\. Keep it/);
 });
 
 test("a live list refuses an option that it does not have", async (t) => {

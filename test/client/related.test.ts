@@ -39,6 +39,46 @@ test("embeds related resources, also where the request is a QUERY", async () => 
   assert.equal((await client.shelves.list({ embed: {} }).all()).length, 1);
 });
 
+test("chooses the attributes and the resources of each relation", async () => {
+  const few = { filter: { days: { gte: 2 }, memberId: ann }, fields: ["days"], sort: "-days" } as const;
+  const query = {
+    embed: { loans: { ...few, limit: 1 }, owner: { embed: { borrowed: { ...few, limit: 1 } } } },
+  };
+  const [one] = await client.shelves.list(query).all();
+  assert.ok(one);
+  const { _next, owner, ...own } = one;
+  assert.match(String(_next?.loans), /days%3Agte=2&memberId/);
+  const [three] = own.loans;
+  assert.deepEqual(own, { id: shelf, name: "left", ownerId: ann, loans: [{ id: three?.id, days: 3 }] });
+  assert.equal(owner?.name, "Ann");
+  assert.deepEqual(owner.borrowed, own.loans);
+  const left = {
+    fields: ["-name"],
+    embed: { loans: { fields: ["-shelfId", "-memberId", "-readerIds"] } },
+  } as const;
+  const { loans, ...rest } = await client.shelves.get(shelf, left);
+  assert.deepEqual(rest, { id: shelf, ownerId: ann });
+  assert.deepEqual(Object.keys(loans[0] ?? {}), ["id", "days"]);
+  const ids = Array.from({ length: 900 }, (_, n) => n);
+  assert.equal((await client.shelves.list({ ...query, filter: { id: ids } }).all())[0]?.loans.length, 1);
+});
+
+test("refuses the filter of a relation that the parameter cannot express, before a request", async () => {
+  const read = (filter: object) => client.shelves.list({ embed: { loans: { filter } } } as never).page();
+  const cases: [object, RegExp][] = [
+    [{ memberId: "Ann (1)" }, /"loans" in "embed" has the value "Ann \(1\)"\. Parentheses/],
+    [{ memberId: { in: ["a,b"] } }, /has the value "a,b"/],
+    [{ memberId: " a" }, /spaces at the start/],
+    [{ days: { in: [] } }, /has an empty list for "days"/],
+    [{ or: [] }, /has "or"\. It can have only conditions/],
+  ];
+  for (const [filter, message] of cases)
+    await assert.rejects(
+      read(filter),
+      (error) => error instanceof HoldfastError && message.test(error.message),
+    );
+});
+
 test("does not replace a resource that was read with others", async () => {
   const one = await client.shelves.get(shelf, { embed: { owner: true } });
   const { owner: _, ...own } = one;

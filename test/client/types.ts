@@ -109,6 +109,32 @@ export async function compile(): Promise<void> {
   await loans.list({ embed: { shelv: true } }).all();
   // @ts-expect-error: no such relation of a shelf
   await loans.list({ embed: { shelf: { embed: { ownr: true } } } }).all();
+  const chosen = await shelves
+    .list({
+      fields: ["-name"],
+      embed: { loans: { filter: { days: { gte: 2 } }, fields: ["days"], sort: "-days", limit: 3 } },
+    })
+    .all();
+  const daysOf: (number | undefined)[] | undefined = chosen[0]?.loans.map((each) => each.days);
+  const ownerId: string | undefined = chosen[0]?.ownerId;
+  // @ts-expect-error: it was left out
+  chosen[0]?.name;
+  // @ts-expect-error: only the days were requested
+  chosen[0]?.loans[0]?.memberId;
+  const [partly] = await loans.list({ embed: { borrower: { fields: ["-joinedOn"] } } }).all();
+  const partlyName: string | undefined = partly?.borrower?.name;
+  // @ts-expect-error: it was left out there
+  partly?.borrower?.joinedOn;
+  // @ts-expect-error: no such attribute of a loan
+  await shelves.list({ embed: { loans: { filter: { dayz: 1 } } } }).all();
+  // @ts-expect-error: the attribute is a number
+  await shelves.list({ embed: { loans: { filter: { days: { gt: "3" } } } } }).all();
+  // @ts-expect-error: conditions only
+  await shelves.list({ embed: { loans: { filter: { or: [{ days: 1 }] } } } }).all();
+  // @ts-expect-error: no such attribute of a loan to leave out
+  await shelves.list({ embed: { loans: { fields: ["-dayz"] } } }).all();
+  // @ts-expect-error: a list of ids has all of its resources
+  await loans.list({ embed: { readers: { filter: { name: "Ann" } } } }).all();
   // @ts-expect-error: a single resource has no limit
   await loans.list({ embed: { shelf: { limit: 1 } } }).all();
   // @ts-expect-error: no such attribute of a loan
@@ -144,7 +170,7 @@ export async function compile(): Promise<void> {
   await below.create({ shelfId: 1, dayz: 1 });
   // @ts-expect-error: a reference has no nested path
   loans.nested("1", "shelf");
-  void [owner, readers, more, unseen, days, lent, shelf, lenderName];
+  void [owner, readers, more, unseen, days, lent, shelf, lenderName, daysOf, ownerId, partlyName];
 
   // Reads
   const article = await articles.get("1");
@@ -155,6 +181,12 @@ export async function compile(): Promise<void> {
   (await members.get("1")).password;
   // @ts-expect-error: only the title was requested
   (await articles.get("1", { fields: ["title"] })).views;
+  (await articles.get("1", { fields: ["-title"] })).views;
+  // @ts-expect-error: the title was left out
+  (await articles.get("1", { fields: ["-title"] })).title;
+  // @ts-expect-error: no such attribute to leave out
+  await articles.get("1", { fields: ["-titel"] });
+  (await notes.get("1", { fields: ["-whatever"] })).other;
   // @ts-expect-error: the id is a number here
   await books.get("1");
   // @ts-expect-error: the id is never changed
@@ -241,6 +273,29 @@ export async function compile(): Promise<void> {
   await articles.bulk({ all: true, patch: { titel: "Hello" }, max: 10 });
   // @ts-expect-error: no such operator
   await articles.bulk({ all: true, update: { views: { $inc: 1 } }, max: 10 });
+
+  // Deleted resources
+  const lost = articles.deleted({
+    filter: { "_deleted.at": { gte: "2026-01-31" }, status: "draft" },
+    sort: "-views",
+  });
+  for await (const { id, _deleted } of lost) await articles.restore(id, _deleted.version);
+  for await (const each of books.deleted({ fields: ["title", "_deleted"] })) {
+    const by: string | undefined = each._deleted.by;
+    // @ts-expect-error: only the title and the delete were requested
+    console.log(by, each.year);
+  }
+  // @ts-expect-error: no such attribute
+  articles.deleted({ filter: { titel: "Hello" } });
+  // @ts-expect-error: a list of deleted resources has no search
+  articles.deleted({ q: "words" });
+  const restored = await books.restoreDeleted({ filter: { year: { lt: 1900 } }, max: 10, dryRun: true });
+  const restoredIds: readonly number[] = restored.ids;
+  await books.restoreDeleted({ all: true, max: 10 });
+  // @ts-expect-error: the maximum of matches is required
+  await books.restoreDeleted({ all: true });
+  // @ts-expect-error: the selection is missing
+  await books.restoreDeleted({ max: 10 });
 
   // Lists
   articles.list({
@@ -378,8 +433,11 @@ export async function compile(): Promise<void> {
     items.push(titles);
   }
   articles.live({ fields: ["title", "author"], sort: ["title", "author.name"] });
+  articles.live({ fields: ["-title"], sort: ["views"] });
   // @ts-expect-error: the sort attribute is not read
   articles.live({ fields: ["title"], sort: "views" });
+  // @ts-expect-error: the sort attribute is left out
+  articles.live({ fields: ["-views"], sort: "views" });
   // @ts-expect-error: a live list has no search
   articles.live({ q: "words" });
   // @ts-expect-error: feeds have no filters by id
@@ -427,5 +485,5 @@ export async function compile(): Promise<void> {
   // @ts-expect-error: ids are made in one of two ways
   defineConfig({ collections: { articles: { id: "number" } } });
 
-  console.log(views, year, nothing, ids);
+  console.log(views, year, nothing, ids, restoredIds);
 }

@@ -122,6 +122,19 @@ describe("embed", () => {
     assert.equal("articleId" in ((whole.comments as Json[])[0] ?? {}), true);
     const without = await read(`/articles/${first}?embed=author&fields=-tagIds,-author.teamId`);
     assert.deepEqual(without, { id: first, title: "first", authorId: ada, author: { id: ada, name: "Ada" } });
+    const mixed = await read(`/articles/${first}?embed=author.team&fields=*,-tagIds,author.team.name`);
+    assert.deepEqual(mixed, {
+      id: first,
+      title: "first",
+      authorId: ada,
+      author: { id: ada, team: { id: team, name: "core" } },
+    });
+    for (const fields of ["-tagIds,author.name,author.*", "author.name,author.*,-tagIds", "-tagIds,author.*"])
+      assert.deepEqual(await read(`/articles/${first}?embed=author&fields=${fields}`), {
+        ...without,
+        author: { id: ada, name: "Ada", teamId: team },
+      });
+    await refused("/articles?embed=author&fields=-author.*", /Name the attributes to leave out/);
     const list = await get("/articles?embed=author&fields=author.name&sort=title&limit=1");
     check(list, { status: 200, json: [{ id: first, author: { id: ada, name: "Ada" } }] });
     assert.match(String(list.headers.link), /_events\?fields=id&since/);

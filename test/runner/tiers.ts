@@ -51,6 +51,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "conditional",
     "create",
     "delete",
+    "deleted",
     "hostile",
     "idempotency",
     "idempotency-stuck",

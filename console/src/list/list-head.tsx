@@ -18,7 +18,7 @@ import { listTexts, texts } from "../texts.ts";
 import { mostBulk } from "./bulk.ts";
 
 /** The dialogs of a list. */
-export type Open = "api" | "import" | "export" | "export-selected" | "change" | "delete";
+export type Open = "api" | "import" | "export" | "export-selected" | "change" | "delete" | "deleted";
 
 interface ListHeadProps {
   collection: string;
@@ -52,6 +52,7 @@ export function ListHead({ collection, info, total, count, canImport, onOpen, on
         <HeadButton label={texts.importFile} Icon={IconUpload} onClick={() => onOpen("import")} />
       )}
       <HeadButton label={texts.exportList} Icon={IconDownload} onClick={() => onOpen("export")} />
+      <HeadButton label={listTexts.deletedOnes} Icon={IconTrash} onClick={() => onOpen("deleted")} />
       <Explained reason={reason}>
         <Button
           className="short"

@@ -30,6 +30,7 @@ const ResourcePanel = lazy(async () => ({
 const NewPanel = lazy(async () => ({ default: (await import("../resource/new-panel.tsx")).NewPanel }));
 const ApiDialog = lazy(async () => ({ default: (await import("./api-dialog.tsx")).ApiDialog }));
 const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const DeletedDialog = lazy(async () => ({ default: (await import("./deleted-dialog.tsx")).DeletedDialog }));
 const ExportDialog = lazy(async () => ({ default: (await import("./export-dialog.tsx")).ExportDialog }));
 const ImportDialog = lazy(async () => ({ default: (await import("./import-dialog.tsx")).ImportDialog }));
 
@@ -155,6 +156,7 @@ export function ListPage({ route }: { route: Shown }) {
             first={route.kind === "new" ? "create" : openId === undefined ? "list" : "read"}
           />
         )}
+        {dialog === "deleted" && <DeletedDialog {...dialogProps} />}
         {dialog === "import" && <ImportDialog {...dialogProps} file={file} onFile={setFile} />}
         {(dialog === "export" || dialog === "export-selected") && (
           <ExportDialog

@@ -50,17 +50,42 @@ export function parseBulk(
     insteadOfArray: 'send {"filter":{…},"patch":{…},"max":100}',
   });
   const violations = new Violations();
-  requireKnown(body, violations);
+  requireKnown(body, bulkMembers, violations);
   const filter = readSelection(body, scope, violations);
   requireOneAction(body, violations);
-  const max = readMax(body.max, violations, { most: maxBulk, verb: "match" });
-  const isDryRun = readWord(body.dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false;
+  const terms = readTerms(body, violations);
   violations.throwIfAny();
-  return { filter, ...readPatch(body, limits), max, isDryRun };
+  return { filter, ...readPatch(body, limits), ...terms };
 }
 
-function requireKnown(body: Body, violations: Violations): void {
-  const known: readonly string[] = bulkMembers;
+/** The members of a restore of many. */
+export const restoresMembers = ["filter", "all", "max", "dryRun"] as const satisfies (keyof Body)[];
+
+/** Reads the content of a restore of many deleted resources. `collection` is that of the deleted ones. Throws as `parseBulk` does. */
+export function parseRestores(
+  bytes: Buffer,
+  collection: Collection,
+  limits: Limits,
+): Omit<BulkRequest, "patch" | "patchLength"> {
+  const body: Body = requireObject(parseJson(bytes, jsonLimits(limits)), {
+    insteadOfArray: 'send {"filter":{…},"max":100}',
+  });
+  const violations = new Violations();
+  requireKnown(body, restoresMembers, violations);
+  const filter = readSelection(body, { collection }, violations);
+  const terms = readTerms(body, violations);
+  violations.throwIfAny();
+  return { filter, ...terms };
+}
+
+function readTerms({ max, dryRun }: Body, violations: Violations): Pick<BulkRequest, "max" | "isDryRun"> {
+  return {
+    max: readMax(max, violations, { most: maxBulk, verb: "match" }),
+    isDryRun: readWord(dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false,
+  };
+}
+
+function requireKnown(body: Body, known: readonly string[], violations: Violations): void {
   for (const name of Object.keys(body)) {
     if (known.includes(name)) continue;
     violations.add(inBody(name), "unknownMember", () => {
@@ -72,7 +97,7 @@ function requireKnown(body: Body, violations: Violations): void {
 
 function readSelection(
   { filter, all }: Body,
-  scope: { collection: Collection; viewOf: ViewOf },
+  scope: { collection: Collection; viewOf?: ViewOf },
   violations: Violations,
 ): RequestedFilter | undefined {
   if (all !== undefined && all !== true)

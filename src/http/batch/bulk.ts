@@ -5,7 +5,7 @@
 import { idJson } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/port/commit.ts";
-import type { ListQuery } from "../../store/port/page.ts";
+import type { DeletedQuery, ListQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { storeFilter, viewsOf } from "../caller/permission.ts";
@@ -25,10 +25,10 @@ import { type BulkRequest, insideUpdate, maxBulk, parseBulk } from "./bulk-conte
  * The limit of the changed resources, in bytes, each before or after the change, together with the changes that follow from
  * deletes. They stay in memory until one transaction writes them.
  */
-const maxBytes = 16 * 1024 * 1024;
+export const maxBytes = 16 * 1024 * 1024;
 
 /** A smaller resource, with a smaller patch, takes as much time as one of this many bytes. */
-const leastBytes = 1_024;
+export const leastBytes = 1_024;
 
 type BulkWrite = Write<Bulk>;
 
@@ -82,10 +82,7 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
       isDryRun,
       maxCascadeText: content.patch === undefined ? maxBytes - sizeOf(selected) : undefined,
       result: { kind: "batch", body: bodyOf(write.operation, selected.length, { changes, isDryRun }) },
-      explain: (error) => {
-        const change = error instanceof Problem ? error.change : undefined;
-        return change === undefined ? error : withResource(error, write.operation, changes[change]?.key.id);
-      },
+      explain: explainer(write.operation, changes),
     };
   },
 };
@@ -126,14 +123,26 @@ async function decideAll(
   return { changes, at };
 }
 
+/** Adds the path of the refused resource to an error of the store. */
+export function explainer(operation: Bulk, changes: readonly Change[]): (error: unknown) => unknown {
+  return (error) => {
+    const change = error instanceof Problem ? error.change : undefined;
+    return change === undefined ? error : withResource(error, operation, changes[change]?.key.id);
+  };
+}
+
 /** All changes have one time. It is not before the last change of any of the resources, if they show it. */
-function timeOf(service: Clock, { collection }: Bulk, selected: readonly Stored[]): number {
+export function timeOf(service: Clock, { collection }: Bulk, selected: readonly Stored[]): number {
   const now = service.now();
   return collection.timestamps ? selected.reduce((at, { updatedAt }) => Math.max(at, updatedAt), now) : now;
 }
 
-/** Selects the resources from the caller's list. Throws TOO_MANY_MATCHES and CONTENT_TOO_LARGE. */
-async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<readonly Stored[]> {
+/** Selects the resources from the caller's list, or from that of the deleted ones. Throws TOO_MANY_MATCHES and CONTENT_TOO_LARGE. */
+export async function select(
+  write: BulkWrite,
+  { filter, max }: Pick<BulkRequest, "filter" | "max">,
+  deleted?: DeletedQuery,
+): Promise<readonly Stored[]> {
   const { service, operation, request } = write;
   const { collection, guard, caller } = operation;
   const context = { collection, caller, request, listed: guard.listed };
@@ -142,6 +151,7 @@ async function select(write: BulkWrite, { filter, max }: BulkRequest): Promise<r
     collection: collection.name,
     limit: max + 1,
     ...(stored && { filter: stored }),
+    ...(deleted && { deleted }),
   };
   const query = narrowed(all, guard.listed);
   const selected: Stored[] = [];
@@ -179,7 +189,8 @@ function unlessExpensive(error: unknown): undefined {
   if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") throw error;
 }
 
-function bodyOf(
+/** The body of the response. */
+export function bodyOf(
   { collection: { idKind } }: Bulk,
   matched: number,
   { changes, isDryRun }: Required<Pick<CommitPlan, "changes" | "isDryRun">>,
@@ -189,7 +200,7 @@ function bodyOf(
 }
 
 /** A client's error with the resource that it is about. A 5xx is not the fault of a resource. */
-function withResource(error: unknown, { path }: Bulk, id: string | undefined): unknown {
+export function withResource(error: unknown, { path }: Bulk, id: string | undefined): unknown {
   if (!(error instanceof Problem) || error.status >= 500 || id === undefined) return error;
   const resource = resourcePath(path, id);
   const { code, violations, headers, cause, holder } = error;
@@ -212,7 +223,8 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
   );
 }
 
-function tooLarge(): Problem {
+/** The problem of too much text. */
+export function tooLarge(): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
     "The request would change more than 16 MiB of resources, so nothing changed. Send a filter that matches fewer.",

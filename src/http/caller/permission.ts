@@ -165,6 +165,11 @@ export class Guard {
     return this.#permit.may(action) !== "nothing";
   }
 
+  /** Whether the caller can do this with every resource. */
+  canWithAll(action: Action): boolean {
+    return this.#permit.may(action) === "everything";
+  }
+
   /** Whether a resource with this JSON text exists for the caller. */
   sees(text: string): boolean {
     return includes(this.#permit.visible(), text);

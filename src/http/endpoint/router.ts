@@ -31,7 +31,7 @@ interface TablePath<D extends InDocument = InDocument> extends EndpointPath {
 /** A part of a path: a text, or the name of a parameter. */
 type Segment = { readonly text: string } | { readonly name: string };
 
-/** The paths in collections that have the same number of segments. `fixed`: by the text at the end. `named` ends with a parameter. */
+/** The paths in collections that have the same number of segments. `fixed`: by the texts at the end. `named` ends with a parameter. */
 interface Shape {
   fixed: ReadonlyMap<string | undefined, TablePath<Nested>>;
   named: TablePath<Nested> | undefined;
@@ -101,7 +101,10 @@ export class EndpointTable implements EndpointPaths {
 
   findIn(service: Service, { name }: Collection, segments: readonly string[]): EndpointPath | undefined {
     const shape = this.#shapes[segments.length];
-    const fixed = shape?.fixed.get(segments.at(-1));
+    const end = segments.at(-1);
+    const fixed =
+      (segments.length === 3 ? shape?.fixed.get(`${segments[1]}/${end}`) : undefined) ??
+      shape?.fixed.get(end);
     // In a collection of the service itself, such a segment is an id.
     if (fixed === undefined || isInternal(name)) return shape?.named;
     return existsIn(fixed, service) ? fixed : undefined;
@@ -214,7 +217,7 @@ function shapesOf(paths: readonly TablePath<Nested>[]): Shape[] {
     const [fixed = [], named = []] = [true, false].map((is) =>
       paths.filter((path) => path.segments.length === length && isFixed(path) === is),
     );
-    return { fixed: new Map(fixed.map((path) => [lastText(path), path])), named: named[0] };
+    return { fixed: new Map(fixed.map((path) => [endOf(path), path])), named: named[0] };
   });
 }
 
@@ -225,6 +228,12 @@ function isFixed(path: Pick<TablePath, "segments">): boolean {
 function lastText({ segments }: Pick<TablePath, "segments">): string | undefined {
   const last = segments.at(-1);
   return last !== undefined && "text" in last ? last.text : undefined;
+}
+
+/** The texts at the end of a path: `_deleted/_restore`. */
+function endOf({ segments }: Pick<TablePath, "segments">): string {
+  const texts = segments.map((each) => ("text" in each ? each.text : undefined));
+  return texts.slice(texts.lastIndexOf(undefined) + 1).join("/");
 }
 
 function hasId({ template }: EndpointPath): boolean {

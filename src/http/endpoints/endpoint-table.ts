@@ -7,6 +7,7 @@ import { importEndpoint } from "./bulk-imports.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
 import { listEndpoints, nestedEndpoints } from "./collection-lists.ts";
 import { configurationEndpoint } from "./configuration.ts";
+import { deletedEndpoint, restoreDeletedEndpoint } from "./deleted-resources.ts";
 import { documentEndpoints } from "./documents.ts";
 import { absentEndpoint, optionsEndpoint } from "./every-path.ts";
 import { collectionFeedEndpoint, feedEndpoint } from "./feeds.ts";
@@ -44,6 +45,8 @@ export const endpointTable = new EndpointTable({
     ...listEndpoints,
     collectionFeedEndpoint,
     bulkEndpoint,
+    deletedEndpoint,
+    restoreDeletedEndpoint,
     ...resourceEndpoints,
     importEndpoint,
     changesEndpoint,

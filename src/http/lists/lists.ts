@@ -31,7 +31,9 @@ export async function performList(
 ): Promise<ListResult> {
   const { listed } = listing.guard;
   const { filter, sort, embeds } = listing.asked;
-  const isOfOne = !namesRelated(filter) && !hasRelatedKeys(sort) && embeds.length === 0;
+  // The history can lose deleted resources without a change of the collection.
+  const isOfOne =
+    !namesRelated(filter) && !hasRelatedKeys(sort) && embeds.length === 0 && listing.deletions === undefined;
   const query = narrowed(toListQuery(service, listing), listed);
   const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
   const context = { listing, request, listed, isOfOne, isPassing };
@@ -63,7 +65,7 @@ export function narrowed<Query extends Pick<ListQuery, "filter" | "at" | "visibl
 
 function toListQuery(
   service: Data & Callers,
-  { collection, asked, caller }: ListContext["listing"],
+  { collection, asked, caller, deletions }: ListContext["listing"],
 ): ListQuery {
   const { filter, sort, words, at, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
@@ -71,6 +73,7 @@ function toListQuery(
   if (sort.length > 0) query.sort = storeKeys(service, caller, sort);
   if (words !== undefined) query.words = words;
   if (at !== undefined) query.at = at;
+  if (deletions !== undefined) query.deleted = { ...deletions, hasMember: true };
   if (paging.kind === "offset") query.offset = paging.offset;
   else if (paging.after !== undefined) query.after = paging.after;
   // Clients that page by offset show the number of pages.
@@ -79,8 +82,8 @@ function toListQuery(
 }
 
 /** Whether the list is a whole collection in the order of ids, as it is now. A page of it is always quick. */
-function isPlain({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
-  const isWhole = filter === undefined && words === undefined && at === undefined;
+function isPlain({ filter, sort, words, at, deleted, offset = 0 }: ListQuery): boolean {
+  const isWhole = filter === undefined && words === undefined && at === undefined && deleted === undefined;
   return isWhole && sort === undefined && offset === 0;
 }
 
@@ -100,7 +103,7 @@ export async function readPage(service: Reading, query: ListQuery, context: Page
   const size = () => ticket.sizes.ofPage(collection, limit);
   const turn = waitsForTurn(service, query) ? ticket.read(size) : undefined;
   if (turn !== undefined) await turn;
-  if (query.at !== undefined) ticket.requireMemory(maxPageBytes);
+  if (query.at !== undefined || query.deleted !== undefined) ticket.requireMemory(maxPageBytes);
   const page = await (isPlain(query) ? service.store.list(query) : getSlowPage(service, query, context));
   const bytes = lengthOf(page);
   ticket.sizes.notePage(collection, page.items.length, bytes);

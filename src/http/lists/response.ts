@@ -160,7 +160,7 @@ async function partsOf(
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(type),
     ...cachingHeaders(validators),
-    "accept-query": typesOf("QUERY"),
+    ...(listing.deletions === undefined && { "accept-query": typesOf("QUERY") }),
     "page-limit": String(asked.paging.limit),
   };
   const link = formatLinks(monitor === undefined ? links : { ...links, monitor });
@@ -177,8 +177,9 @@ function monitorOf(
   page: Page,
   listing: Listing,
 ): string | undefined | Promise<string | undefined> {
-  const { collection } = listing;
-  const path = feed === undefined || isInternal(collection.name) ? undefined : feedOf(listing);
+  const { collection, deletions } = listing;
+  const hasNone = feed === undefined || deletions !== undefined || isInternal(collection.name);
+  const path = hasNone ? undefined : feedOf(listing);
   if (feed === undefined || path === undefined) return undefined;
   const urlFrom = (mark: Mark) =>
     `${path}${path.includes("?") ? "&" : "?"}since=${feed.positions.format([mark])}`;

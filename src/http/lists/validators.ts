@@ -73,11 +73,16 @@ export function ifUnmodified(
 /** The end of an entity tag. It differs if the format of the list, its content or the view of the caller differs. */
 export function tagOf(
   { tags }: Callers,
-  { type, contentHash, collection: { visibility } }: Pick<Listing, "type" | "contentHash" | "collection">,
+  {
+    type,
+    contentHash,
+    collection: { visibility, deletions },
+  }: Pick<Listing, "type" | "contentHash" | "collection">,
 ): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   const content = contentHash === undefined ? "" : `-${contentHash}`;
-  return format + content + tags.view(visibility);
+  const deletes = deletions?.showsPrincipals === true ? "-by" : "";
+  return format + content + deletes + tags.view(visibility);
 }
 
 /** The state of a page by its resources. The state of the collection would reveal changes to resources that the caller cannot see. */

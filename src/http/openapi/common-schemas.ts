@@ -34,6 +34,7 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     CollectionList: collectionList,
     Violation: violation,
     Change: change,
+    Deletion: deletion,
     ...feedSchemas,
     ListQuery: listQuery,
     Figures: figures,
@@ -134,6 +135,15 @@ const change: Part = closedObject(
     group: { description: "Changes that were made together have the same value.", ...text },
   },
   { optional: ["principal", "group"], description: "A change of a resource." },
+);
+
+const deletion: Part = closedObject(
+  {
+    at: { description: "When the resource was deleted.", type: "string", format: "date-time" },
+    by: { description: "Who deleted it. Left out if unknown or hidden from the caller.", ...text },
+    version: { description: "The last version of the resource.", type: "integer", minimum: 1 },
+  },
+  { optional: ["by"], description: "The delete of a resource." },
 );
 
 const queryMembers: Record<(typeof bodyMembers)[number], Part> = {

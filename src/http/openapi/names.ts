@@ -26,6 +26,8 @@ export function operationIds({ one, many }: Names) {
     restore: `restore${one}`,
     events: `list${one}Events`,
     bulk: `change${many}`,
+    deleted: `listDeleted${many}`,
+    restoreDeleted: `restoreDeleted${many}`,
     import: `import${many}`,
   } as const;
 }
@@ -40,6 +42,8 @@ export function schemaNames({ one }: Names) {
     page: `${one}Page`,
     filter: `${one}Filter`,
     embedded: `${one}Embedded`,
+    deleted: `${one}Deleted`,
+    deletedPage: `${one}DeletedPage`,
     event: `${one}Event`,
   } as const;
 }

@@ -47,7 +47,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   },
   fields: {
     description:
-      "The attributes in the response, such as `title`, or those that it leaves out, such as `-body`. `id` is always included. `author.name` chooses attributes of embedded resources.",
+      "The attributes in the response, such as `title`, or those that it leaves out, such as `-body`. `id` is always included. `author.name` chooses attributes of embedded resources, and `*` means all attributes of the resource itself.",
     schema: names,
   },
   embed: {

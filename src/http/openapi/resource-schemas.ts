@@ -1,6 +1,7 @@
 /** The schemas of a collection: whole and partial resources, the bodies of writes, and pages. */
 import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
+import { deletedMember } from "../../collection/deletions.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
@@ -56,6 +57,14 @@ export function resourceSchemas(
     ...embeddedSchema(collection, { called, find, all, isClosed }),
     [called.patch]: patchSchema(collection, properties, isClosed),
     [called.page]: pageSchema(called.part, hasRelations(collection) ? called.embedded : undefined),
+    [called.deleted]: {
+      description: "A deleted resource as it was. With `fields`, it has only these members.",
+      type: "object",
+      required: ["id"],
+      properties: { ...all, [deletedMember]: ref("schemas", "Deletion") },
+      ...rest,
+    },
+    [called.deletedPage]: pageSchema(called.deleted, undefined),
     [called.filter]: filterSchema(collection, all),
     [called.event]: eventSchema(collection.name, ref("schemas", called.part)),
   };

@@ -1,6 +1,7 @@
 /** What requests in a collection ask for: what their method, URL and headers say, but not their body. */
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
+import type { Deletions } from "../../collection/deletions.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { Fields } from "../../collection/visibility.ts";
 import type { Embed } from "../../query/embed-request.ts";
@@ -66,6 +67,8 @@ export interface Listing {
   type: ListType;
   /** A hash of the body of a QUERY, which differs between the lists at one URL; `undefined` for GET. */
   contentHash: string | undefined;
+  /** Set for a list of deleted resources. */
+  deletions?: Deletions;
 }
 
 /** The figures of a list that a GET or QUERY asks for. */

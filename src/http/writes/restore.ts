@@ -5,6 +5,7 @@ import { pickMembers } from "../../collection/resource.ts";
 import { hiddenConflict, visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, Violations } from "../../query/violations.ts";
+import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { keyOf, type Restore } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -75,15 +76,26 @@ function versionIn(content: Record<string, unknown>): number {
 
 async function decide(
   write: Write<Restore>,
-  { last, deleted }: LastState,
+  state: LastState,
   version: number,
 ): Promise<CommitPlan | WriteAttempt> {
   const { service, operation } = write;
+  const old = await service.store.version(keyOf(operation), version);
+  if (old === undefined || !operation.guard.sees(old.text)) return notFound;
+  hold(write, state.last, old);
+  return planRestore(write, state, old);
+}
+
+/** The plan that makes a resource as it was at an earlier version. Throws the problems of a replace. */
+export async function planRestore(
+  write: Write<Restore>,
+  { last, deleted }: RestoredState,
+  old: Stored,
+): Promise<CommitPlan> {
+  const { service, operation } = write;
   const { collection, guard } = operation;
   const key = keyOf(operation);
-  const old = await service.store.version(key, version);
-  if (old === undefined || !guard.sees(old.text)) return notFound;
-  hold(write, last, old);
+  const { version } = old;
   const at = timeOfChange(service, collection, { updatedAt: deleted?.at ?? last.updatedAt });
   const isNewVersion = !guard.canRead;
   const explain = (error: unknown) => explained(error, operation, version);
@@ -108,7 +120,13 @@ async function decide(
   }
 }
 
-/** The last version of a deleted resource. A profile comes back without the attributes of its account, because the account is deleted. */
+/** What a restore needs to know of the present state. */
+interface RestoredState {
+  last: Stored;
+  deleted: Pick<ResourceChange, "version" | "at"> | undefined;
+}
+
+/** The last version of a deleted resource. A profile comes back without what its account had, because that is gone. */
 function withoutAccount({ service: { users }, operation }: Write<Restore>, last: Stored): Stored {
   const isProfile = operation.collection.name === users?.settings.collection;
   return isProfile ? { ...last, text: users.mirror.textWith(last.text, undefined) } : last;

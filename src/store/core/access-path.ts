@@ -72,7 +72,7 @@ export type AccessPath = "ids" | "index" | undefined;
 type PathQuery = { [Name in "filter" | "sort" | "words" | "after"]?: ListQuery[Name] | undefined };
 
 /** The part of a query that decides on its cost. */
-export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count" | "at">;
+export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count" | "at" | "deleted">;
 
 /** The access path of a list. */
 export function accessPathOf(query: PathQuery, indexes: readonly Index[]): AccessPath {
@@ -89,7 +89,8 @@ const maxQuickOffset = 1_000;
 
 /** Whether a store reads little more than the page, so that other requests do not have to wait. */
 export function isQuick(query: CostQuery, indexes: readonly Index[]): boolean {
-  if (query.at !== undefined || (query.offset ?? 0) > maxQuickOffset) return false;
+  if (query.at !== undefined || query.deleted !== undefined || (query.offset ?? 0) > maxQuickOffset)
+    return false;
   const path = accessPathOf(query, indexes);
   return path === "ids" ? isByIdsAlone(query) : path !== undefined;
 }

@@ -20,7 +20,8 @@ import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 export function listTooExpensive(query: CostQuery, collection: NumberedCollection, maxMs: number): Problem {
   const { indexes } = collection;
   const built = builtIndexes(collection);
-  const isBeingBuilt = query.at === undefined && accessPathOf(query, indexes) !== accessPathOf(query, built);
+  const isCurrent = query.at === undefined && query.deleted === undefined;
+  const isBeingBuilt = isCurrent && accessPathOf(query, indexes) !== accessPathOf(query, built);
   const advice = isBeingBuilt
     ? "The service is still building the index for it. Try again later."
     : adviceFor(query, indexes);
@@ -31,6 +32,8 @@ export function listTooExpensive(query: CostQuery, collection: NumberedCollectio
 export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
   const { at, ...current } = query;
   if (at !== undefined) return `A later time has fewer changes to undo. ${adviceFor(current, indexes)}`;
+  if (query.deleted !== undefined)
+    return 'It reads all deleted resources. It is faster if the filter and the sort name only "id" and members of "_deleted".';
   if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
   const path = accessPathOf(query, indexes);
   if (path === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";

@@ -24,6 +24,7 @@ import {
   type RowOf,
   type Selection,
   select,
+  textsOf,
 } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
@@ -101,6 +102,15 @@ export class HistoryPlans {
   /** The changes after a sequence, without their texts. */
   keysAfter(sequence: number, limit: number): Plan<LoggedRowKey[]> {
     return this.#sql.keysAfter(sequence, limit);
+  }
+
+  /**
+   * The last deletes of ids after `id` that the log has, if no later change followed. `last` is the last id that was looked at, of
+   * at most `limit`; `undefined` after the end.
+   */
+  *deletesAfter(id: string, limit: number): Plan<{ deletes: LoggedDelete[]; last: string | undefined }> {
+    const last = (yield* this.#sql.deletedIds(id, limit)).at(-1);
+    return { last, deletes: last === undefined ? [] : yield* this.#sql.deletesUpTo(id, last) };
   }
 
   /** The sequence of the collection now, and at a time (`sequenceAtSql`). */
@@ -305,6 +315,9 @@ interface Made {
   at: number;
 }
 
+/** A delete in the log. */
+export type LoggedDelete = Pick<LoggedChange, "id" | "version" | "at" | "principal">;
+
 /** A row of the log with its superseded text in the kept form. */
 type Kept = Omit<RowOf<typeof columns>, "kept_checksum" | "checksum"> & { kind: ChangeKind };
 
@@ -318,6 +331,7 @@ function makeTexts(
   const changes = `${tablePrefix}changes_${number}`;
   const resources = `${tablePrefix}resources_${number}`;
   const head = select({ sequence: "int", gapsUpTo: "int" }, "sequence", "gapsUpTo");
+  const deleted = `${tablePrefix}deleted_${number}`;
   const meta = ["sequence", "id", "version", "kind", "at", "principal", "group"] as const;
   const checksums = ["kept_checksum", "checksum"] as const;
   const change = intact(name, select(columns, ...meta, ...checksums));
@@ -350,6 +364,17 @@ function makeTexts(
     ),
     keysAfter: query<[number, number], LoggedRowKey[]>(
       `select ${change.sql} from ${changes} where sequence > $1::bigint order by sequence limit $2::bigint`,
+      allOf(change),
+    ),
+    deletedIds: query<[string, number], string[]>(
+      `select id from ${deleted} where id > $1::text order by id limit $2::bigint`,
+      textsOf,
+    ),
+    deletesUpTo: query<[string, string], LoggedDelete[]>(
+      `select ${change.sql} from (select id as was, version as made from ${deleted}
+          where id > $1::text and id <= $2::text) as each
+        join ${changes} on id = was and version = made and kind = 'deleted'
+        where not exists (select 1 from ${changes} as later where later.id = was and later.version > made)`,
       allOf(change),
     ),
     sequenceAt: query<[number], number>(sequenceAtSql(changes, "$1::bigint"), numberOf),

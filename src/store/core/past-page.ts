@@ -53,10 +53,10 @@ interface PastList extends PastReads {
   ids: ReadonlySet<string>;
 }
 
-/** A changed resource that belongs to the list, with its place in it. */
-interface Candidate {
+/** A resource that belongs to the list, with its place in it. */
+export interface Candidate<Resource = ChangedResource> {
   values: CursorValues;
-  resource: ChangedResource;
+  resource: Resource;
 }
 
 /** The changed resources that belong to the list. */
@@ -74,7 +74,9 @@ function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Re
   const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
   const narrowed = wholeFilter(query);
   const compare = comparePositions(sort);
-  const first = new FirstCandidates(offset + limit + 1, (a, b) => compare(a.values, b.values));
+  const first = new FirstCandidates<ChangedResource>(offset + limit + 1, (a, b) =>
+    compare(a.values, b.values),
+  );
   const countsCurrent = narrowed !== undefined && query.count === true;
   const needsPresent = visibleFilter !== undefined || countsCurrent;
   const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
@@ -133,22 +135,22 @@ function positionOf(
 }
 
 /** The first candidates of a list. */
-class FirstCandidates {
+export class FirstCandidates<Resource = ChangedResource> {
   readonly #most: number;
-  readonly #compare: (a: Candidate, b: Candidate) => number;
-  readonly #items: Candidate[] = [];
+  readonly #compare: (a: Candidate<Resource>, b: Candidate<Resource>) => number;
+  readonly #items: Candidate<Resource>[] = [];
 
-  constructor(most: number, compare: (a: Candidate, b: Candidate) => number) {
+  constructor(most: number, compare: (a: Candidate<Resource>, b: Candidate<Resource>) => number) {
     this.#most = most;
     this.#compare = compare;
   }
 
-  add(candidate: Candidate): void {
+  add(candidate: Candidate<Resource>): void {
     this.#items.push(candidate);
     if (this.#items.length >= 2 * this.#most + 1_000) this.#shorten();
   }
 
-  sorted(): readonly Candidate[] {
+  sorted(): readonly Candidate<Resource>[] {
     this.#shorten();
     return this.#items;
   }

@@ -54,16 +54,16 @@ export function relatedCollection<C extends NumberedCollection>(
   return related[name];
 }
 
-/** The query for a list of an earlier time. Its filter is evaluated in memory, so it cannot be about related resources. */
-export function pastQuery<Query extends Pick<ListQuery, "filter" | "sort"> & RelatedPart>(
-  { filter, sort, related, ...query }: Query,
-  at: number,
-): Omit<Query, "filter" | "sort" | "related"> & Pick<PastQuery, "at" | "filter" | "sort"> {
-  if (related !== undefined)
-    throw new Error("A list of an earlier time has nothing about related resources.");
+/** The query for a list that is evaluated in memory, so nothing in it can be about related resources. */
+export function queryInMemory<Query extends Pick<ListQuery, "filter" | "sort"> & RelatedPart>({
+  filter,
+  sort,
+  related,
+  ...query
+}: Query): Omit<Query, "filter" | "sort" | "related"> & Pick<PastQuery, "filter" | "sort"> {
+  if (related !== undefined) throw new Error("A list of earlier states has nothing about related resources.");
   return {
     ...query,
-    at,
     ...(filter === undefined ? {} : { filter: filter as Filter }),
     ...(sort === undefined ? {} : { sort: ownSort(sort) }),
   };

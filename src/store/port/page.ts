@@ -1,5 +1,6 @@
 /** The query for one page of a list, and the page that a store returns. */
 
+import type { Deletions } from "../../collection/deletions.ts";
 import type { SortKey } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { FigureContents } from "../../query/figures.ts";
@@ -40,6 +41,12 @@ export interface ListQuery {
    */
   at?: number;
   /**
+   * The deleted resources whose last state the change log keeps, instead of those that exist. The filter and the sort see the
+   * member `_deleted` too. `version` of an item is the last one that the resource had, and `updatedAt` the time of the
+   * delete. Not together with `at` and `words`.
+   */
+  deleted?: DeletedQuery;
+  /**
    * Only resources that match this both at the time `at` and now. Of a deleted resource, the text before the delete counts.
    * Only together with `at`.
    */
@@ -56,6 +63,12 @@ export interface ListQuery {
    * then rejected with its reason. The store calls this only for a query that can take long.
    */
   client?: () => ReadClient;
+}
+
+/** Which form deleted resources have. */
+export interface DeletedQuery extends Deletions {
+  /** Whether the texts have the member `_deleted`. */
+  hasMember: boolean;
 }
 
 /** One page of a list, with the state of the collection in the same snapshot. */

@@ -205,6 +205,20 @@ describe("a resource in the console", { skip }, () => {
     await inConsole(service, "#/articles/a006", steps, { refused: [404] });
   });
 
+  test("lists what was deleted, and brings it back from there", async () => {
+    const headers = { "If-Match": "*" };
+    await service.send({ method: "DELETE", path: "/api/v1/articles/a011", headers });
+    await inConsole(service, "#/articles", async (page) => {
+      await page.getByRole("button", { name: "Deleted", exact: true }).click();
+      const dialog = page.getByRole("dialog");
+      const line = dialog.getByRole("listitem").filter({ hasText: titleAt(11) });
+      await line.getByRole("button", { name: "Restore" }).click();
+      await page.getByText(`Restored ${titleAt(11)}`).waitFor();
+      await line.waitFor({ state: "detached" });
+      assert.equal((await read("a011")).title, titleAt(11));
+    });
+  });
+
   test("an undo of a delete replaces nothing that others have written since", async () => {
     const steps = async (page: Page) => {
       await panelOf(page).getByRole("button", { name: "More" }).click();

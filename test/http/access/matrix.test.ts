@@ -67,6 +67,11 @@ const rows: Readonly<
   "/_events OPTIONS": "anybody",
   "/{collection}/_bulk POST": "each selected resource",
   "/{collection}/_bulk OPTIONS": "anybody",
+  "/{collection}/_deleted GET": "list",
+  "/{collection}/_deleted HEAD": "list",
+  "/{collection}/_deleted OPTIONS": "anybody",
+  "/{collection}/_deleted/_restore POST": "each selected resource",
+  "/{collection}/_deleted/_restore OPTIONS": "anybody",
   "/{collection}/{id}/_restore POST": "update",
   "/{collection}/{id}/_restore OPTIONS": "anybody",
   "/_collections GET": "each collection",
@@ -315,6 +320,11 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   ],
   "/{collection}/_bulk": (method, name) =>
     ["", "/"].map((end) => ({ method, path: `${prefix}/${name}/_bulk${end}`, go: 200 })),
+  "/{collection}/_deleted": (method, name) =>
+    ["", "/", "?limit=1"].map((end) => ({ method, path: `${prefix}/${name}/_deleted${end}`, go: 200 })),
+  "/{collection}/_deleted/_restore": (method, name) => [
+    { method, path: `${prefix}/${name}/_deleted/_restore`, content: { all: true, max: 1 }, go: 200 },
+  ],
   "/_collections": (method) =>
     ["", "/", "?limit=1"].map((end) => ({ method, path: `${prefix}/_collections${end}`, go: 200 })),
   "/_access": (method) => [
@@ -505,6 +515,17 @@ describe("what each caller may", () => {
             assert.equal((one.json as { matched: number }).matched, listed.length, what);
           } else assert.equal(one.status, answer.status, what);
         }
+  });
+
+  test("each selected resource of a restore of many: all of them, or the first that is refused", async () => {
+    for (const name of Object.keys(collections)) {
+      const content = { filter: { authorId: "nobody" }, max: 1, dryRun: true };
+      const path = `${prefix}/${name}/_deleted/_restore`;
+      await compare({ method: "POST", path, content, go: 200 }, (caller) => {
+        const all = (["list", "delete", "create"] as const).map((each) => expected(name, [each], caller));
+        return all.find((each) => each !== "go") ?? "go";
+      });
+    }
   });
 
   test("the list of collections", async () => {

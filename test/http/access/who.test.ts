@@ -88,6 +88,8 @@ POST    /{collection}                                              create
 QUERY   /{collection}                                              list
 GET     /{collection}/_events                                      list
 POST    /{collection}/_bulk                                        update delete
+GET     /{collection}/_deleted                                     list
+POST    /{collection}/_deleted/_restore                            create
 POST    /{collection}/_import                                      administrator
 GET     /{collection}/{id}                                         read
 PUT     /{collection}/{id}                                         update

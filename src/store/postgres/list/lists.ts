@@ -2,10 +2,11 @@
 import { isQuick } from "../../core/access-path.ts";
 import { listTooExpensive } from "../../core/advice.ts";
 import { builtIndexes } from "../../core/catalogue.ts";
+import { pageOfDeleted } from "../../core/deleted-page.ts";
 import type { AskClient } from "../../core/driver.ts";
 import { type FiguresOf, figuresTooExpensive } from "../../core/figures.ts";
 import { type PastQuery, pageAt } from "../../core/past-page.ts";
-import { type GroupsQuery, isNarrowed, listLike, type PageQuery, pastQuery } from "../../core/related.ts";
+import { type GroupsQuery, isNarrowed, listLike, type PageQuery, queryInMemory } from "../../core/related.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import type { Figures, Page, ReferringGroups } from "../../port/page.ts";
 import type { Plan } from "../../sql/plans.ts";
@@ -45,9 +46,14 @@ export class Lists {
    * the reason of the client's signal, and an error for which `orRedeclared` returns.
    */
   async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Promise<Page> {
-    const { at } = query;
+    const { at, deleted } = query;
+    if (deleted !== undefined) {
+      const plan = () => pageOfDeleted({ ...queryInMemory(query), deleted }, readsOf(collection));
+      const page = await this.#slow.inSnapshot((run) => runPlan(plan(), run), client?.());
+      return this.#finished(page, collection, query);
+    }
     if (at !== undefined) {
-      const page = await this.#pageAt(collection, pastQuery(query, at), client);
+      const page = await this.#pageAt(collection, { ...queryInMemory(query), at }, client);
       return this.#finished(page, collection, query);
     }
     const isCounted = query.count === true && isNarrowed(query);
@@ -87,8 +93,7 @@ export class Lists {
       function* current(each: PageQuery): Plan<Page> {
         return toPage(collection, each, yield* askRows([selectPage(collection, each)])).page;
       }
-      const { idKind } = collection;
-      return runPlan(pageAt(query, { idKind, history: storePlans.historyOf(collection), current }), run);
+      return runPlan(pageAt(query, { ...readsOf(collection), current }), run);
     }, client?.());
   }
 
@@ -97,6 +102,10 @@ export class Lists {
     if (result === unfinished) throw listTooExpensive(query, collection, this.#maxMs);
     return result;
   }
+}
+
+function readsOf(collection: NumberedCollection) {
+  return { idKind: collection.idKind, history: storePlans.historyOf(collection) };
 }
 
 /** Says that an error comes from a read with an old declaration. Throws any other error. */

@@ -7,8 +7,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { lowerThreadPriority } from "../../../program.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { type CurrentQuery, type PastQuery, pageAt } from "../../core/past-page.ts";
-import { type PageQuery, pastQuery } from "../../core/related.ts";
+import { pageOfDeleted } from "../../core/deleted-page.ts";
+import { type CurrentQuery, pageAt } from "../../core/past-page.ts";
+import { type PageQuery, queryInMemory } from "../../core/related.ts";
 import { HistoryMissing } from "../../port/change-log.ts";
 import type { Page } from "../../port/page.ts";
 import { ask, type Plan, runNow } from "../../sql/plans.ts";
@@ -60,19 +61,28 @@ function openReaders(path: string): Readers {
 
 function readPage(readers: Readers, collection: NumberedCollection, query: PageQuery): Page {
   const { reader } = readers;
-  const { at } = query;
-  if (at === undefined) return reader.page(collection, query, true);
-  return reader.inSnapshot(() => readPageAt(readers, collection, pastQuery(query, at)));
-}
+  const { at, deleted } = query;
+  if (at === undefined && deleted === undefined) return reader.page(collection, query, true);
+  const { idKind } = collection;
+  const reads = { idKind, history: storePlans.historyOf(collection) };
+  const asked = queryInMemory(query);
+  return reader.inSnapshot(() =>
+    runInterruptibly(
+      readers,
+      deleted === undefined
+        ? pageAt({ ...asked, at: at as number }, { ...reads, current })
+        : pageOfDeleted({ ...asked, deleted }, reads),
+    ),
+  );
 
-function readPageAt({ reader, plans }: Readers, collection: NumberedCollection, query: PastQuery): Page {
   // biome-ignore lint/correctness/useYield: the page is read at once
   function* current(each: CurrentQuery): Plan<Page> {
     return reader.page(collection, each, true);
   }
-  const { idKind } = collection;
-  const page = pageAt(query, { idKind, history: storePlans.historyOf(collection), current });
-  return runNow(page, (statement) => {
+}
+
+function runInterruptibly<T>({ plans }: Readers, plan: Plan<T>): T {
+  return runNow(plan, (statement) => {
     interruptIfDue();
     return plans.run(ask(statement));
   });

@@ -1,0 +1,134 @@
+/** The endpoints of deleted resources: list them as they were, and restore many of them. */
+import { requireNoParameters } from "../../query/list-parameters.ts";
+import { maxBulk, type restoresMembers } from "../batch/bulk-content.ts";
+import { performRestores } from "../batch/restores.ts";
+import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
+import { parseDeleted } from "../lists/deleted.ts";
+import { performList } from "../lists/lists.ts";
+import { asMany } from "../openapi/about.ts";
+import { type Described, json, type Part, ref } from "../openapi/described.ts";
+import { operationIds, schemaNames } from "../openapi/names.ts";
+import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
+import type { Bulk, ListRead } from "../operations/operation.ts";
+import { collectionOf, writeOf } from "./in-collection.ts";
+
+const hasHistory = ({ settings }: Described) => settings.hasFeed;
+
+const listParameters = [
+  "limit",
+  "cursor",
+  "offset",
+  "sort",
+  "filter",
+  "fields",
+  "envelope",
+  "count",
+] as const;
+
+export const deletedEndpoint: CollectionEndpoint<ListRead> = {
+  path: "/{collection}/_deleted",
+  method: "GET",
+  who: { action: ["list"] },
+  exists: hasHistory,
+  formats: "list",
+  id: ({ names }) => operationIds(names).deleted,
+  summary: (about) => `List deleted ${asMany(about)}`,
+  description:
+    "Returns a page of the deleted resources whose last version the history has, the latest deletes first unless you set `sort`. Each is as it was, with the member `_deleted`. Filters and sorts are those of a list, and can name `_deleted.at`.",
+  parameters: ({ names }) => [
+    attributeFilters(names),
+    ...listParameters.map((name) => ref("parameters", name)),
+    ...headerParameters("ifNoneMatch", "ifMatch"),
+  ],
+  successes: ({ names, version, path }) => {
+    const { deleted, deletedPage } = schemaNames(names);
+    const schema = {
+      anyOf: [{ type: "array", items: ref("schemas", deleted) }, ref("schemas", deletedPage)],
+    };
+    const lines =
+      version === "3.2" ? { itemSchema: ref("schemas", deleted) } : { schema: { type: "string" } };
+    return {
+      200: {
+        description: "A page of deleted resources.",
+        must: ["Page-Limit", "ETag"],
+        may: [
+          "Link",
+          "X-Total-Count",
+          "Content-Range",
+          ...(path.length > 0 ? (["Holdfast-Hint"] as const) : []),
+        ],
+        content: {
+          ...json(schema),
+          "application/x-ndjson": lines,
+          "text/csv": { schema: { type: "string" } },
+        },
+      },
+      304: { description: "The page has not changed.", must: ["ETag"] },
+    };
+  },
+  errors: [412],
+  parse: (service, routed) =>
+    parseDeleted(service, collectionOf(service, routed), {
+      query: routed.route.query,
+      request: routed.request,
+    }),
+  handle: (service, { parsed, request }) => performList(service, parsed, request),
+};
+
+export const restoreDeletedEndpoint: CollectionEndpoint<Bulk> = {
+  path: "/{collection}/_deleted/_restore",
+  method: "POST",
+  who: { action: ["create"] }, // it also needs the actions "list" and "delete"
+  exists: hasHistory,
+  isKeyed: true,
+  id: ({ names }) => operationIds(names).restoreDeleted,
+  summary: (about) => `Restore many deleted ${asMany(about)}`,
+  description:
+    "Restores all deleted resources that match a filter, each to its last version, in one transaction: all of them, or nothing changes. With `dryRun`, nothing changes, and the response says what would.",
+  parameters: [ref("parameters", "idempotencyKey")],
+  body: () => ({
+    required: true,
+    content: json(bodySchema, { filter: { id: { in: ["7", "8"] } }, max: 2, dryRun: true }),
+  }),
+  successes: {
+    200: {
+      description: "How many deleted resources match, and which ones exist again.",
+      may: ["Idempotent-Replayed"],
+      content: json(ref("schemas", "BulkResult"), { matched: 1, changed: 1, dryRun: true, ids: ["7"] }),
+    },
+    204: hiddenResult,
+  },
+  parse(service, routed) {
+    requireNoParameters(routed.route.query);
+    return collectionOf(service, routed);
+  },
+  handle: (service, asked) => performRestores(writeOf(service, asked)),
+};
+
+const properties: Record<(typeof restoresMembers)[number], Part> = {
+  filter: {
+    description: "Selects deleted resources by what they were, and by `_deleted`.",
+    type: "object",
+    minProperties: 1,
+  },
+  all: {
+    description: "Selects all deleted resources of the caller's list, instead of `filter`.",
+    const: true,
+  },
+  max: {
+    description: "If more deleted resources match, nothing changes.",
+    type: "integer",
+    minimum: 1,
+    maximum: maxBulk,
+  },
+  dryRun: { type: "boolean", default: false },
+};
+
+/** Either `filter` or `all`. */
+const bodySchema: Part = {
+  type: "object",
+  required: ["max"],
+  properties,
+  additionalProperties: false,
+  oneOf: [{ required: ["filter"] }, { required: ["all"] }],
+};

@@ -30,11 +30,8 @@ export function withRelated<Query extends { filter?: StoreFilter }>(
 ): Query & RelatedPart {
   const { filter } = query;
   if (filter === undefined && keys.length === 0) return query;
-  const filters = [
-    ...(filter === undefined ? [] : [filter]),
-    ...keys.flatMap(({ through }) => through ?? []),
-  ];
-  const names = filters.flatMap(collectionsIn);
+  const names = filter === undefined ? [] : collectionsIn(filter);
+  for (const { through } of keys) if (through !== undefined) names.push(...collectionsIn(through));
   if (names.length === 0) return query;
   return { ...query, related: Object.fromEntries(names.map((name) => [name, find(name)])) };
 }

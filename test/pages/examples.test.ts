@@ -102,7 +102,9 @@ test("the changes of the history reference are those that the service gives", as
   const withId = (text: string) => text.replace(/topics\/[0-9a-f-]{36}/, `topics/${id}`);
   const changes = await service.send(requestOf(withId(blockLike(page, /^GET .*_changes/))));
   assert.deepEqual(general(changes.text), general(blockLike(page, /^\[\n {2}\{ "version"/)));
-  const restored = await service.send(requestOf(withId(blockLike(page, /^POST \S+topics\/[0-9a-f-]{36}\/_restore/))));
+  const restored = await service.send(
+    requestOf(withId(blockLike(page, /^POST \S+topics\/[0-9a-f-]{36}\/_restore/))),
+  );
   assert.equal(restored.status, 201, restored.text);
   assert.deepEqual(restored.json, { id, title: "Three" });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check } from "./check.ts";
-import { type Service, startServiceForFile } from "./service.ts";
+import { type Service, startService, startServiceForFile } from "./service.ts";
 
 const collections = {
   topics: {
@@ -205,8 +205,7 @@ describe("the list of deleted resources", () => {
     assert.deepEqual(idsOf(await read("counters/_deleted?id=3&fields=id")), [3]);
   });
 
-  test("does not exist without a history, nor for an unknown collection", async (t) => {
-    void t;
+  test("does not exist without a history, nor for an unknown collection", async () => {
     const none = await startServiceForFile({ collections, history: "none" });
     const { path } = await none.create("topics", { n: 1 });
     await none.send({ method: "DELETE", path });
@@ -293,5 +292,36 @@ describe("a restore of many", () => {
     ])
       check(await restore("topics", content), { status: 400 });
     check(await restore("topics", { all: true, max: 1 }, { "If-Match": '"1"' }), { status: 400 });
+  });
+});
+
+describe("both paths of deleted resources", () => {
+  test("refuse formats that they do not have, contents that are too long, and keys of other requests", async () => {
+    check(await trash("topics/_deleted", { Accept: "image/png" }), {
+      status: 406,
+      problem: "NOT_ACCEPTABLE",
+    });
+    const sent = { filter: { n: 4_000 }, max: 1 };
+    check(await restore("topics", sent, { Accept: "image/png" }), { status: 406, problem: "NOT_ACCEPTABLE" });
+    const headers = { "Content-Type": "text/plain" };
+    check(await restore("topics", sent, headers), { status: 415, problem: "UNSUPPORTED_MEDIA_TYPE" });
+    const long = { ...sent, filter: { title: "x".repeat(2_000_000) } };
+    check(await restore("topics", long), { status: 413, problem: "CONTENT_TOO_LARGE" });
+    const key = { "Idempotency-Key": "restore-2" };
+    check(await restore("topics", sent, key), { status: 200 });
+    const other = await restore("topics", { ...sent, max: 2 }, key);
+    check(other, { status: 422, problem: "IDEMPOTENCY_KEY_REUSED" });
+  });
+
+  test("do not exist in a collection that cannot exist, and count for the quota", async (t) => {
+    const rate = { requests: 2, perSeconds: 60 };
+    const limited = await startService({ rate }); // in open mode, its document describes every collection
+    t.after(() => limited.stop());
+    const path = "/api/v1/1-no-name/_deleted";
+    check(await limited.send({ path }), { status: 404 });
+    check(await restore("1-no-name", { all: true, max: 1 }, {}, limited), { status: 404 });
+    const spent = { status: 429, problem: "QUOTA_EXCEEDED" } as const;
+    check(await limited.send({ path: "/api/v1/topics/_deleted" }), spent);
+    check(await restore("topics", { all: true, max: 1 }, {}, limited), spent);
   });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { owner } from "../../../src/access/access-declaration.ts";
 import { startServiceForFile } from "../service.ts";
-import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
+import { auth, type Caller, callers, createAs, outcome, sendAs, sendWith } from "./callers.ts";
 
 const service = await startServiceForFile({
   auth,
@@ -110,4 +110,14 @@ describe("deleted resources", () => {
     assert.equal(outcome(await restore("hans", "notes")), "200");
     assert.deepEqual((await list("ada", "notes")).length, 1);
   });
+});
+
+test("a retry of a restore by the same subject without its role has no body", async () => {
+  const content = { filter: { title: "nothing has this title" }, max: 9 };
+  const headers = { "Idempotency-Key": '"restored by others"' };
+  const request = { method: "POST", path: "/api/v1/articles/_deleted/_restore", content, headers };
+  assert.equal(outcome(await sendWith(service, callers.hans, request)), "200");
+  const again = await sendWith(service, { sub: "hans" }, request);
+  assert.deepEqual([again.status, again.text], [204, ""]);
+  assert.equal(again.headers["idempotent-replayed"], "true");
 });

@@ -1,18 +1,16 @@
-/** Sign-ins by password per second against what argon2id alone allows one thread, and what reads feel of them. */
+/** Sign-ins by password per second against what argon2id alone allows one thread. */
 
 import { argon2Sync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Effort } from "../harness/effort.ts";
-import { type Figure, figureOf, showMs, showRate } from "../harness/figure.ts";
+import { type Figure, figureOf, showRate } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, type Server, startServer, stopServer } from "../harness/server.ts";
 import { load } from "../load/load.ts";
 import { requireStatus } from "../load/plan.ts";
 import { requestText } from "../load/requests.ts";
 import { makeKey } from "./auth.ts";
-import { fillStore } from "./fill.ts";
-import { sampleAttributes } from "./sample.ts";
 
 const password = "correct horse battery staple";
 const email = "ada@example.org";
@@ -22,7 +20,7 @@ const connections = 2;
 
 const access = { read: "public", write: "authenticated" };
 const config = {
-  collections: { users: { access }, articles: { access } },
+  collections: { users: { access } },
   auth: {
     keys: true,
     administrators: [{ subject: "bench" }],
@@ -30,27 +28,18 @@ const config = {
   },
 };
 
-/** Measures hashes alone, reads alone, and reads and sign-ins together, in turn. */
+/** Measures hashes alone and sign-ins alone, in turn. `passwords` measures what reads feel of them. */
 export function measureSignIns(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
     const store = `${folder}/users.db`;
-    const ids = await fillStore(store, 20_000, sampleAttributes);
     const key = await makeKey(store);
     const file = `${folder}/holdfast.json`;
     writeFileSync(file, JSON.stringify(config));
     const server = await startServer("holdfast", { store, config: file });
     await signUp(server, key);
-    const { port } = server;
     const durationMs = 3 * effort.durationMs;
-    const reads = {
-      port,
-      connections: 16,
-      warmUpMs: effort.warmUpMs,
-      durationMs,
-      requests: ids.slice(0, 5_000).map((id) => requestText("GET", `/api/v1/articles/${id}`)),
-    };
     const signIns = {
-      port,
+      port: server.port,
       connections,
       warmUpMs: 0,
       durationMs,
@@ -58,32 +47,18 @@ export function measureSignIns(effort: Effort): Promise<Figure[]> {
       requests: [requestText("POST", "/api/v1/_auth/sign-in", JSON.stringify({ email, password }))],
     };
     const rates = { ours: [] as number[], theirs: [] as number[] };
-    const waits = { ours: [] as number[], theirs: [] as number[], signedIn: [] as number[] };
     for (let round = 0; round < effort.rounds; round++) {
       rates.theirs.push(hashesPerSecond(durationMs));
-      const alone = await load(signIns);
-      requireStatus(alone, "200");
-      rates.ours.push(alone.perSecond);
-      waits.theirs.push((await load(reads)).p99);
-      const [beside, busy] = await Promise.all([
-        load({ ...signIns, warmUpMs: effort.warmUpMs }),
-        load(reads),
-      ]);
-      waits.ours.push(busy.p99);
-      waits.signedIn.push(beside.perSecond);
+      const result = await load(signIns);
+      requireStatus(result, "200");
+      rates.ours.push(result.perSecond);
     }
     await stopServer(server);
-    const latency = figureOf("GET p99 beside sign-ins by password against idle", waits, {
-      aim: { atMost: 2 },
-      show: showMs,
-    });
-    const beside = showRate(Math.max(...waits.signedIn));
     return [
       figureOf("sign-ins by password per second against argon2id alone, one thread", rates, {
         aim: { atLeast: 0.9 },
         show: showRate,
       }),
-      { ...latency, value: `${latency.value}, beside ${beside} of sign-ins` },
     ];
   });
 }

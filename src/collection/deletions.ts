@@ -10,7 +10,7 @@ export interface Deletions {
   showsPrincipals: boolean;
 }
 
-/** What was deleted when, and by whom. */
+/** The delete of a resource: its time, its caller, and the version that it deleted. */
 export interface Deletion {
   /** Unix time in milliseconds. */
   at: number;

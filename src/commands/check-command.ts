@@ -49,7 +49,7 @@ export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Pro
   print("everything fits");
 }
 
-/** Prints which requirements of OWASP ASVS the configuration meets. Throws StartError without users, whom the promises are about. */
+/** Prints which requirements of OWASP ASVS the configuration meets. The requirements are about users, so it throws StartError without them. */
 async function printAsvs(config: Config): Promise<void> {
   if (config.auth?.users === undefined)
     throw new StartError("--asvs is about services with users, and the configuration has no auth.users.");

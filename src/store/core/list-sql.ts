@@ -347,7 +347,7 @@ function textOf(sort: readonly StoreSortKey[], through: RelatedCondition | undef
 }
 
 /**
- * An expression about the resource that a reference names, with the table `related`. Null if there is none that the condition accepts.
+ * An expression about the resource that a reference names, with the table `related`. It is null if the condition accepts no resource.
  * Without a schema, a reference can have several ids: the first one counts.
  */
 export function relatedValue({ relation, filter }: RelatedCondition, sql: string, scope: Scope): string {

@@ -147,7 +147,7 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   for (const { key, expect, expectText, next, after, last } of changes) {
     // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
-    // `expectText` needs a resource, and `last` needs that there is none, so they share a cell.
+    // A change of a resource can have `expectText`, and only a create can have `last`. So they share a cell.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, expectText ?? last ?? null, next ?? null);
   }

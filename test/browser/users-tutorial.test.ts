@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { folder } from "../commands/cli.ts";
-import { goodPassword } from "../http/users/people.ts";
+import { codeShape, goodPassword } from "../http/users/people.ts";
 import { until } from "../until.ts";
 import { type Browser, openBrowser, type Page, patienceMs } from "./browser.ts";
 
@@ -71,7 +71,7 @@ test("the tutorial about users works as it says", { skip }, async (t) => {
     await opened.getByLabel(texts.email, { exact: true }).fill(email);
     await opened.getByLabel(texts.newPassword, { exact: true }).fill(goodPassword);
     await opened.getByRole("button", { name: texts.signUp }).click();
-    const mail = new RegExp(`mail to ${email}.*?([0-9A-Z]{4}-[0-9A-Z]{4})`, "s");
+    const mail = new RegExp(`mail to ${email}.*?(${codeShape.source})`, "s");
     await until(`a mail to ${email}`, () => mail.test(terminal.text));
     await opened.getByLabel(texts.code, { exact: true }).fill(mail.exec(terminal.text)?.[1] ?? "");
     await opened.getByRole("button", { name: texts.finish.signUp }).click();

@@ -1,6 +1,7 @@
 /** `holdfast users`: the first account of a service, and what the command does with accounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { codeShape } from "../http/users/people.ts";
 import { until } from "../until.ts";
 import { folder, run, serve, stop } from "./cli.ts";
 
@@ -76,7 +77,7 @@ test("accounts of a running service are managed with its address and the key of 
     let found: string | undefined;
     await until("the mail", async () => {
       const { mails } = (await ask("_mails")) as unknown as { mails: { text: string }[] };
-      found = mails.flatMap(({ text }) => shape.exec(text)?.[1] ?? [])[0];
+      found = mails.flatMap(({ text }) => shape.exec(text)?.at(-1) ?? [])[0];
       return found !== undefined;
     });
     return found ?? "";
@@ -86,9 +87,12 @@ test("accounts of a running service are managed with its address and the key of 
   const invitation = await mailed(/#invitation=([\w-]{43})/);
   const asked = { email: "ada@example.org", password: "correct horse battery staple", invitation };
   const { ticket } = await ask("_auth/sign-up", asked);
-  const code = await mailed(/([0-9A-Z]{4}-[0-9A-Z]{4})/);
-  await ask("_auth/sign-in", { ticket, code });
-  const [account] = (await call("list")).stdout.trim().split("\n");
+  const code = await mailed(codeShape);
+  const signedIn = await ask("_auth/sign-in", { ticket, code });
+  assert.equal(typeof signedIn.token, "string", JSON.stringify(signedIn));
+  const listed = await call("list");
+  assert.equal(listed.exitCode, 0, listed.stderr);
+  const [account] = listed.stdout.trim().split("\n");
   const { id, roles } = JSON.parse(account ?? "") as { id: string; roles: string[] };
   assert.deepEqual(roles, ["editor"]);
   const changed = JSON.parse((await call("roles", "Ada@example.org", "ops,editor")).stdout) as {

@@ -14,7 +14,7 @@ import { folder, type RunningService, run, serve, stop } from "../commands/cli.t
 import { follow } from "../http/follow.ts";
 import { type Answer, type Request, sendRequest } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
-import { bearer, bodyOf, problemOf, type Signed } from "../http/users/people.ts";
+import { bearer, bodyOf, codeShape, problemOf, type Signed } from "../http/users/people.ts";
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
 import { SoftwarePasskey } from "../http/users/software-passkey.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
@@ -44,7 +44,6 @@ const ada = "ada@example.org";
 const bob = "bob@example.org";
 const cleo = "cleo@example.org";
 const invitation = /#invitation=([\w-]{43})/;
-const codeShape = /(?<![\w-])[0-9A-Z]{4}-[0-9A-Z]{4}(?![\w-])/;
 
 /** What the provider and the service say to each other. */
 function watchProvider(canaries: Canaries, request: IncomingMessage, response: ServerResponse): void {

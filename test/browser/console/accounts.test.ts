@@ -9,6 +9,7 @@ import { administrationTexts, listTexts, signInTexts, texts } from "../../../con
 import {
   bearer,
   bodyOf,
+  codeShape,
   goodPassword,
   type People,
   problemOf,
@@ -281,7 +282,7 @@ describe("the accounts in the console", { skip }, () => {
     await asRoot(people, "#/_mail", async (page) => {
       const { subject, text } = people.mails.at(-1) ?? { subject: "", text: "" };
       await page.getByText(subject, { exact: true }).waitFor();
-      const code = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(text)?.[0] ?? "";
+      const code = codeShape.exec(text)?.[0] ?? "";
       await page.getByText(mail.to(root)).first().waitFor();
       assert.ok((await page.locator(".mail-text").first().innerText()).includes(code));
       await judge(page, "mail");

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../../until.ts";
-import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+import {
+  bearer,
+  bodyOf,
+  codeShape,
+  goodPassword,
+  type People,
+  problemOf,
+  type Signed,
+  startPeople,
+} from "./people.ts";
 import { fragmentOf, type Person, startOpenId, TestBrowser } from "./provider-servers.ts";
 import { SoftwarePasskey } from "./software-passkey.ts";
 
@@ -23,7 +32,7 @@ async function ask({ post }: People, way: Way, email: string, password: string):
 
 /** The codes in all mails to an address, the latest last. */
 const codesTo = ({ mails }: People, email: string) =>
-  mails.filter(({ to }) => to === email).map(({ text }) => /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(text)?.[0] ?? "");
+  mails.filter(({ to }) => to === email).map(({ text }) => codeShape.exec(text)?.[0] ?? "");
 
 async function finish({ post }: People, way: Way, proof: { ticket: string; code: string }, password: string) {
   if (way === "reset") return post("password", { ...proof, password }, from());

@@ -30,6 +30,9 @@ export const openToAll: UserSettings = {
 /** A password that nobody refuses. */
 export const goodPassword = "correct horse battery staple";
 
+/** A code in a mail. An address in a mail can have the same shape inside a longer word, which is no code. */
+export const codeShape = /(?<![\w-])[0-9A-Z]{4}-[0-9A-Z]{4}(?![\w-])/;
+
 /** The session of somebody who has signed in. */
 export interface Signed {
   session: { id: string; expiresAt: string; confirmedUntil: string };
@@ -110,7 +113,7 @@ export async function startPeople(
   const codeFor: People["codeFor"] = async (email, before = 0) => {
     const own = () => mails.filter(({ to }) => to === email);
     await until(`a mail to ${email}`, () => own().length > before);
-    const [code] = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(own().at(-1)?.text ?? "") ?? [];
+    const [code] = codeShape.exec(own().at(-1)?.text ?? "") ?? [];
     assert.ok(code !== undefined, "the mail has a code");
     return code;
   };

@@ -32,7 +32,9 @@ export interface ChangeContent {
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
-  follows: ({ operation }) => operation.kind !== "delete" && !isInternal(operation.collection.name),
+  // A resource in a pending state can have expired.
+  follows: ({ operation: { kind, collection } }) =>
+    kind !== "delete" && !isInternal(collection.name) && collection.expires === undefined,
   find: async (write, pending) => {
     const { service, operation, request } = write;
     const { collection, guard } = operation;

@@ -6,6 +6,7 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { Expiry } from "../expiry/expiry.ts";
 import { requireFit } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import type { ImportResult } from "../import/item-reader.ts";
@@ -19,7 +20,7 @@ import { type Effort, reportImport } from "./import/import-report.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";
 import { startProgress, type Work } from "./progress-display.ts";
 import { readBase, tokenOf } from "./running-service.ts";
-import { interruptible, shell } from "./shell.ts";
+import { interruptible, say, shell } from "./shell.ts";
 import { timeSince } from "./wording.ts";
 
 /** Imports a file into one collection. Throws StartError if nothing was imported. */
@@ -114,6 +115,7 @@ export async function importInto(
 ): Promise<ImportResult[]> {
   const { jsonDepth, jsonMembers } = config.http.limits;
   return withStore(config, async (store) => {
+    await sweepFor(store, config, inputs);
     const progress = await startProgress(work);
     try {
       return await importAll(store, inputs, {
@@ -125,6 +127,19 @@ export async function importInto(
       progress.stop();
     }
   });
+}
+
+/** Deletes what has expired: it would hold unique values, and the import could refer to it. */
+async function sweepFor(
+  store: Store,
+  { collections }: Config,
+  inputs: readonly CollectionInput[],
+): Promise<void> {
+  const names = inputs.flatMap(({ collection: { name, references } }) => [
+    name,
+    ...references.map(({ collection }) => collection),
+  ]);
+  await new Expiry({ store, collections, now: Date.now, warn: say }).sweep(names);
 }
 
 /** How long an import took, and how large the store is now. */

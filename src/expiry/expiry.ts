@@ -2,7 +2,6 @@
  * What happens to expired resources: they are deleted, each as a client would delete it, but by `system:expiry`. The regular sweep
  * (`sweeper.ts`) does this, and a write does it that needs what an expired resource still holds.
  */
-import type { Collection } from "../collection/collection.ts";
 import { expiryPrincipal, hasExpired } from "../collection/expiry.ts";
 import { Problem } from "../errors.ts";
 import { cursorValuesOf } from "../query/sort.ts";
@@ -45,8 +44,9 @@ export class Expiry {
   }
 
   /** Whether a resource with this text has expired. */
-  isOver(collection: Pick<Collection, "expires">, text: string): boolean {
-    return hasExpired(collection, text, this.#parts.now());
+  isOver(collection: string, text: string): boolean {
+    const declared = this.#parts.collections.get(collection);
+    return declared !== undefined && hasExpired(declared, text, this.#parts.now());
   }
 
   /** Deletes all expired resources of some collections, in several commits. Throws what the store throws. */
@@ -72,8 +72,7 @@ export class Expiry {
   /** Deletes a resource if it has expired. Throws what the store throws. */
   async release(key: Key): Promise<void> {
     const stored = await this.#parts.store.read(key);
-    const declared = this.#parts.collections.get(key.collection);
-    if (stored !== undefined && declared !== undefined && this.isOver(declared, stored.text))
+    if (stored !== undefined && this.isOver(key.collection, stored.text))
       await this.#delete(key.collection, [stored]);
   }
 
@@ -107,9 +106,7 @@ export class Expiry {
     const collection = changes[error.change ?? 0]?.key.collection ?? "";
     const key = { collection, id: error.takenBy };
     const stored = await this.#parts.store.read(key);
-    const declared = this.#parts.collections.get(collection);
-    if (stored === undefined || declared === undefined || !this.isOver(declared, stored.text))
-      return undefined;
+    if (stored === undefined || !this.isOver(collection, stored.text)) return undefined;
     const isChanged = changes.some((each) => each.key.collection === collection && each.key.id === key.id);
     return isChanged ? undefined : deleteOf(collection, stored);
   }

@@ -20,7 +20,7 @@ import {
   type StoreFilter,
 } from "../query/filter.ts";
 import type { FiguresQuery, ListQuery, Page } from "../store/port/page.ts";
-import { type Store, withMethods } from "../store/port/store.ts";
+import { type Store, type StoreReader, withMethods } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
 
 /** What decides whether a resource has expired. */
@@ -48,6 +48,17 @@ export function liveStore(store: Store, terms: ExpiryTerms): Store {
       return store.referring(live === undefined ? query : { ...query, filter: joined(query.filter, live) });
     },
     count: (collection) => reads.count(collection),
+  });
+}
+
+/** The same reader, whose scans leave out the resources that have expired. */
+export function liveReader(reader: StoreReader, { collections, now }: ExpiryTerms): StoreReader {
+  return withMethods(reader, {
+    async *scan(name) {
+      const collection = collections.get(name);
+      for await (const each of reader.scan(name))
+        if (collection === undefined || !hasExpired(collection, each.text, now())) yield each;
+    },
   });
 }
 

@@ -11,6 +11,7 @@ const { clock, sweep } = createSweepClock(() => now);
 const date = { type: "string", format: "date-time" };
 const text = { type: "string", maxLength: 100 };
 const service = await startServiceForFile({
+  showPrincipal: true,
   now: () => now,
   sweepClock: clock,
   collections: {
@@ -32,6 +33,18 @@ const service = await startServiceForFile({
       },
       references: { sessionId: { collection: "sessions", onDelete: "clear", inverse: "notes" } },
     },
+    pins: {
+      schema: {
+        type: "object",
+        properties: {
+          noteId: { type: "string" },
+          until: { type: ["string", "integer"], format: "date-value" },
+        },
+        additionalProperties: false,
+      },
+      references: { noteId: { collection: "notes", onDelete: "cascade", inverse: "pins" } },
+      expires: "until",
+    },
     parts: {
       schema: {
         type: "object",
@@ -43,6 +56,10 @@ const service = await startServiceForFile({
   },
 });
 const { send, create } = service;
+const principalsOf = async (path: string) =>
+  ((await send({ path: `${path}/_changes` })).json as { kind: string; principal?: string }[]).map(
+    ({ kind, principal }) => `${kind} by ${principal ?? "-"}`,
+  );
 const at = (ms: number) => new Date(now + ms).toISOString();
 const get = (path: string, headers: Record<string, string> = {}) =>
   send({ path: `/api/v1/${path}`, headers });
@@ -152,11 +169,32 @@ describe("from the moment at which it expires", () => {
     await send({ method: "DELETE", path: note.path });
   });
 
-  it("a list that embeds what refers to others has no expired resources", async () => {
-    // The other direction: the related resources expire.
-    const { id } = await create("sessions", { name: "one" });
-    await create("parts", { sessionId: id });
-    assert.equal(((await get(`sessions/${id}?embed=parts`)).json as { parts: [] }).parts.length, 1);
+  it("what refers to a resource is embedded until it expires", async () => {
+    const note = await create("notes", { title: "pinned" });
+    const day = new Date(now + 2 * 24 * 60 * minute).toISOString().slice(0, 10);
+    await create("pins", { noteId: note.id, until: day });
+    const millis = await create("pins", { noteId: note.id, until: now + minute });
+    const forever = await create("pins", { noteId: note.id });
+    const pinned = async () => {
+      const { pins } = (await get(`notes/${note.id}?embed=pins(sort:-until)`)).json as {
+        pins: { id: string }[];
+      };
+      const nested = await idsOf(`notes/${note.id}/pins`);
+      assert.deepEqual(nested, pins.map(({ id }) => id).toSorted());
+      const matching = await idsOf(`notes?pins.noteId:exists=true`);
+      assert.deepEqual(matching, pins.length > 0 ? [note.id] : []);
+      return pins.length;
+    };
+    assert.equal(await pinned(), 3);
+    now += minute;
+    assert.equal(await pinned(), 2);
+    assert.equal((await send({ path: millis.path })).status, 404);
+    now = Date.parse(day) - 1;
+    assert.equal(await pinned(), 2);
+    now += 1;
+    assert.equal(await pinned(), 1);
+    await send({ method: "DELETE", path: note.path });
+    assert.equal((await send({ path: forever.path })).status, 404);
   });
 
   it("no new reference can lead to it, but one that is there can stay", async () => {
@@ -195,6 +233,9 @@ describe("the values of an expired resource are free", () => {
     assert.equal(others.length, 1);
     const [creation] = (await send({ path: `${next.path}/_changes` })).json as Record<string, unknown>[];
     assert.ok(creation?.group !== undefined && creation.group === deletion.group);
+    assert.equal(creation.principal, undefined);
+    for (const gone of [holder.path, part.path])
+      assert.deepEqual(await principalsOf(gone), ["deleted by system:expiry", "created by -"]);
     assert.equal((await send({ path: part.path })).status, 404);
   });
 
@@ -249,6 +290,7 @@ describe("the sweep", () => {
     now += minute;
     await sweep();
     for (const gone of [path, part.path]) {
+      assert.deepEqual(await principalsOf(gone), ["deleted by system:expiry", "created by -"]);
       const [last] = (await send({ path: `${gone}/_changes` })).json as { kind: string; at: string }[];
       assert.equal(last?.kind, "deleted");
       assert.equal(last?.at, new Date(now).toISOString());

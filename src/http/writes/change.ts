@@ -32,15 +32,15 @@ export interface ChangeContent {
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
-  // A resource in a pending state can have expired.
-  follows: ({ operation: { kind, collection } }) =>
-    kind !== "delete" && !isInternal(collection.name) && collection.expires === undefined,
+  follows: ({ operation }) => operation.kind !== "delete" && !isInternal(operation.collection.name),
   find: async (write, pending) => {
     const { service, operation, request } = write;
     const { collection, guard } = operation;
     const key = keyOf(operation);
     const current = pending?.get(nameOf(key))?.state ?? (await service.store.read(key));
     if (current === undefined || !guard.sees(current.text)) return undefined;
+    // The store hides what has expired, but not in a pending state.
+    if (service.expiry?.isOver(key.collection, current.text) === true) return undefined;
     hold(write, current);
     requireRight(operation, current);
     const required = collection.requirePreconditions;

@@ -108,7 +108,7 @@ export async function planRestore(
       isDeleted: deleted !== undefined,
       isNewVersion,
     });
-    if (service.expiry?.isOver(collection, next) === true) throw expired(collection);
+    if (service.expiry?.isOver(key.collection, next) === true) throw expired(collection);
     const plan = await planFor(write, {
       key,
       current: deleted === undefined ? last : undefined,

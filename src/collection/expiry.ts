@@ -27,20 +27,22 @@ export function readExpires(
     throw new StartError(
       `${at}: the schema must declare "${formatPath(path)}" as a date, such as { "type": "string", "format": "date-time" }.`,
     );
-  return { path, descending: false, ...comparedAs(info) };
+  return { path, descending: false, ...comparedAs(info), expires: true };
 }
 
-/** The indexes with the one that finds the next resource to expire. */
+/** The indexes with the one that finds the next resource to expire. It replaces an equal one. */
 export function withExpiryIndex(indexes: readonly Index[], expires: SortKey | undefined): readonly Index[] {
   if (expires === undefined) return indexes;
-  const isDeclared = indexes.some(
-    ([first, ...others]) =>
-      first !== undefined &&
-      others.length === 0 &&
-      !first.descending &&
-      nameOfKey(first) === nameOfKey(expires),
+  const others = indexes.filter(
+    ([first, ...more]) =>
+      first === undefined || more.length > 0 || first.descending || nameOfKey(first) !== nameOfKey(expires),
   );
-  return isDeclared ? indexes : [...indexes, [expires]];
+  return [...others, [expires]];
+}
+
+/** Whether a collection with these indexes already had this expiry. */
+export function isKnownExpiry(indexes: readonly Index[], expires: SortKey): boolean {
+  return indexes.some(([first]) => first?.expires === true && nameOfKey(first) === nameOfKey(expires));
 }
 
 /** The key of the instant at which a resource expires; `undefined` if it never does. */

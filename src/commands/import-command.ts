@@ -3,11 +3,12 @@ import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expiry.ts";
-import { requireFit } from "../fit.ts";
+import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import type { ImportResult } from "../import/item-reader.ts";
 import { readCsv } from "../import/read-csv.ts";
@@ -139,7 +140,12 @@ async function sweepFor(
     name,
     ...references.map(({ collection }) => collection),
   ]);
-  await new Expiry({ store, collections, now: Date.now, warn: say }).sweep(names);
+  const known = names.filter((name) => {
+    const expires = collections.get(name)?.expires;
+    // Only a start of the service can make a new option delete something.
+    return expires && isKnownExpiry(store.collections().get(name)?.indexes ?? [], expires);
+  });
+  await new Expiry({ store, collections, now: Date.now, warn: say }).sweep(known);
 }
 
 /** How long an import took, and how large the store is now. */
@@ -255,7 +261,10 @@ export async function importAll(
   inputs: readonly CollectionInput[],
   { isDryRun = false, onlyIfEmpty = false, ...options }: ImportOptions,
 ): Promise<ImportResult[]> {
-  for (const { collection } of inputs) await requireFit(store, collection, ["unique", "references"], advice);
+  for (const { collection } of inputs) {
+    await requireFit(store, collection, ["unique", "references"], advice);
+    await requireNoneExpired(store, collection, Date.now());
+  }
   const names = inputs.map(({ collection }) => collection.name);
   let transaction: Load | undefined;
   try {

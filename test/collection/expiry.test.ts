@@ -25,7 +25,7 @@ describe("the option expires", () => {
   for (const name of ["time", "day", "millis", "any", "nested.time"])
     test(`takes a date: ${name}`, async () => {
       const { expires, indexes } = await expiring(name);
-      assert.deepEqual(expires, { path: name.split("."), descending: false, as: "date" });
+      assert.deepEqual(expires, { path: name.split("."), descending: false, as: "date", expires: true });
       assert.deepEqual(indexes, [[expires]]);
     });
 
@@ -40,7 +40,7 @@ describe("the option expires", () => {
   test("refuses the times that the service sets", () =>
     assert.rejects(expiring("createdAt", { timestamps: true }), /the service itself sets "createdAt"/));
 
-  test("uses an index that is declared, and no descending one", async () => {
+  test("takes the place of an equal index, and of no other one", async () => {
     assert.equal((await expiring("time", { indexes: ["time"] })).indexes.length, 1);
     assert.equal((await expiring("time", { indexes: ["-time", ["time", "name"]] })).indexes.length, 3);
   });

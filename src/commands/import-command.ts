@@ -7,7 +7,7 @@ import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { Expiry } from "../expiry/expiry.ts";
+import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import type { ImportResult } from "../import/item-reader.ts";

@@ -5,7 +5,7 @@ import { Problem } from "../errors.ts";
 import { Lease, renewMs } from "../lease.ts";
 import { Records } from "../records.ts";
 import type { ServingStore } from "../store/port/store.ts";
-import type { Expiry } from "./expiry.ts";
+import type { Expiry } from "./expired.ts";
 import type { StoreClock } from "./store-clock.ts";
 
 /** The internal collection with the lease. */

@@ -11,7 +11,7 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
-import type { Expiry } from "../expiry/expiry.ts";
+import type { Expiry } from "../expiry/expired.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";

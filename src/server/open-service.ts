@@ -14,7 +14,7 @@ import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { clockSeconds } from "../counters.ts";
-import { Expiry } from "../expiry/expiry.ts";
+import { Expiry } from "../expiry/expired.ts";
 import { liveStore } from "../expiry/live-store.ts";
 import { StoreClock } from "../expiry/store-clock.ts";
 import { Sweeper } from "../expiry/sweeper.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { auth, sendWith } from "./access/callers.ts";
 import { startServiceForFile } from "./service.ts";
 import { createSweepClock } from "./sweep-clock.ts";
 
@@ -296,6 +297,8 @@ describe("the sweep", () => {
       assert.equal(last?.at, new Date(now).toISOString());
     }
     assert.equal((await send({ path: live.path })).status, 200);
+    const events = await get("sessions/_events?since=start&limit=1000");
+    assert.match(events.text, new RegExp(`sessions.deleted[^\n]*${id}|${id}[^\n]*sessions.deleted`));
     const deleted = await get(`sessions/_deleted?id=${id}`);
     assert.match(deleted.text, /swept/);
   });
@@ -347,5 +350,69 @@ describe("the past", () => {
     assert.deepEqual(await idsOf(`sessions?name=then&at=${at(-minute)}`), []);
     await sweep();
     assert.deepEqual(await idsOf(`sessions?name=then&at=${then}`), [id]);
+  });
+});
+
+describe("with rules", () => {
+  const rules = startServiceForFile({
+    auth: { ...auth, administrators: [{ role: "ops" }] },
+    now: () => now,
+    sweepClock: createSweepClock(() => now).clock,
+    collections: {
+      cards: {
+        schema: {
+          type: "object",
+          properties: { owner: { type: "string" }, until: date },
+          additionalProperties: false,
+        },
+        attributes: { until: { roles: ["hr"] } },
+        expires: "until",
+        access: {
+          read: [{ where: { owner: "$subject" } }, { role: "hr" }],
+          write: { role: "hr" },
+        },
+      },
+      passes: {
+        schema: { type: "object", properties: { until: date } },
+        expires: "until",
+        access: { read: "public", write: { role: "hr" } },
+      },
+    },
+  });
+  const hr = { sub: "hans", roles: ["hr"] };
+  const ada = { sub: "ada" };
+
+  it("a list of some callers leaves it out too, and its tag changes", async () => {
+    const cards = await rules;
+    const make = (until: string) =>
+      sendWith(cards, hr, { method: "POST", path: "/api/v1/cards", content: { owner: "ada", until } });
+    now = Date.now();
+    await make(at(minute));
+    await make(at(2 * minute));
+    const list = () => sendWith(cards, ada, { path: "/api/v1/cards" });
+    const before = await list();
+    assert.equal((before.json as unknown[]).length, 2);
+    now += minute;
+    const after = await list();
+    assert.equal((after.json as unknown[]).length, 1);
+    assert.notEqual(after.headers.etag, before.headers.etag);
+  });
+
+  it("only those who see the attribute learn its name", async () => {
+    const cards = await rules;
+    now = Date.now();
+    const shown = async (who: Record<string, unknown>) => {
+      const { json } = await sendWith(cards, who, { path: "/api/v1/_collections" });
+      const [details] = (json as { collections: { expires?: string; indexes: string[][] }[] }).collections;
+      return [details?.expires, details?.indexes];
+    };
+    assert.deepEqual(await shown(hr), ["until", [["until"]]]);
+    assert.deepEqual(await shown(ada), [undefined, []]);
+    const { paths } = (await cards.send({ path: "/openapi.json" })).json as {
+      paths: Record<string, { get: { description: string } }>;
+    };
+    const told = (name: string) => paths[`/api/v1/${name}/{id}`]?.get.description;
+    assert.match(told("cards") ?? "", /From the time in one of its attributes on/);
+    assert.match(told("passes") ?? "", /From the time in `until` on/);
   });
 });

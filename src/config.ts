@@ -6,6 +6,7 @@ import type { KeyObject } from "node:crypto";
 import { type Access, compileAccess } from "./access/access.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { Collection } from "./collection/collection.ts";
+import { requireDeletable } from "./collection/expiry.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
 import { type AuthOption, authOf, httpOf, mailOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
@@ -182,6 +183,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   ofFile.read([], () =>
     requireUsers(auth(), { declared: declared(), get, isLocal: isLocal(), secrets: providerSecrets }),
   );
+  ofFile.read([], () => requireDeletable(declared().collections, auth()?.users?.collection));
   // The variables of another application are its own matter.
   if (outside.isEmbedded !== true)
     ofFile.read([], () => auth()?.users === undefined && requireNoProviderSecrets(providerSecrets));

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
+import { hasExpired, isKnownExpiry } from "./collection/expiry.ts";
 import { reservedIdViolations } from "./collection/ids.ts";
 import { describeViolations } from "./collection/messages.ts";
 import { formatPath } from "./collection/paths.ts";
@@ -27,7 +28,10 @@ import type { Store } from "./store/port/store.ts";
 export async function planStart(store: Store, config: Config): Promise<readonly CollectionRecord[]> {
   const plan: CollectionRecord[] = [];
   for (const collection of config.collections.values()) {
-    if (!config.accept) await requireFit(store, collection, checkNames);
+    if (!config.accept) {
+      await requireFit(store, collection, checkNames);
+      await requireNoneExpired(store, collection, Date.now());
+    }
     plan.push(recordOf(collection));
   }
   return [...plan, ...releasedRecords(store.collections(), config)];
@@ -69,6 +73,23 @@ export async function requireFit(
         `List them with "npx holdfast check"${advice}`,
     );
   }
+}
+
+/** Throws StartError if a new `expires` would delete resources that the store has. */
+export async function requireNoneExpired(
+  store: Pick<Store, "scan" | "collections">,
+  { name, expires }: Collection,
+  now: number,
+): Promise<void> {
+  const before = store.collections().get(name);
+  if (expires === undefined || before === undefined || isKnownExpiry(before.indexes, expires)) return;
+  let count = 0;
+  for await (const { text } of store.scan(name)) count += Number(hasExpired({ expires }, text, now));
+  if (count === 0) return;
+  const have = count === 1 ? "one resource has" : `${count} resources have`;
+  throw new StartError(
+    `collections.${name}.expires is new, and ${have} expired by "${formatPath(expires.path)}". Give them other dates first, or start the service with --accept, which deletes them.`,
+  );
 }
 
 /** Whether a part of the declaration has changed since the resources were last checked. */

@@ -13,20 +13,20 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_100,
   counters: 50,
   clock: 50,
-  collection: 4_050,
+  collection: 4_200,
   query: 4_200,
-  store: 22_700,
+  store: 22_750,
   "store/sqlite": 6_550,
   "store/postgres": 5_400,
   import: 1_250,
   rewind: 400,
   access: 2_150,
   changes: 900,
-  webhooks: 2_700,
-  http: 19_900,
+  webhooks: 2_600,
+  http: 19_950,
   config: 2_950,
-  fit: 250,
-  server: 1_800,
+  fit: 300,
+  server: 1_850,
   commands: 4_850,
   cli: 50,
   index: 100,
@@ -34,10 +34,12 @@ const bounds: Readonly<Record<string, number>> = {
   records: 200,
   users: 6_200,
   secrets: 150,
+  lease: 100,
+  expiry: 500,
 };
 
 /** The most files in `src`. */
-const mostFiles = 496;
+const mostFiles = 502;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -18,6 +18,8 @@ export interface CollectionDetails {
   /** The defaults of attributes as the configuration has them, such as `"$now"`. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly timestamps: boolean;
+  /** The attribute with the time from which a resource does not exist any more; absent if resources do not expire. */
+  readonly expires?: string;
   readonly requirePreconditions: boolean;
   readonly indexes: readonly (readonly string[])[];
   readonly unique: readonly UniqueAttributes[];

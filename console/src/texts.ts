@@ -127,6 +127,7 @@ export const texts = {
     newer: (version: number | undefined, names: readonly string[]) =>
       `Version ${version ?? "?"} was saved while you were editing${names.length === 0 ? "" : `. It changes ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`}.`,
     compare: "Compare",
+    expires: (when: string) => `This resource expires ${when}. Then it is deleted.`,
     doesNotExist: "This resource does not exist",
     wasDeleted: (when: string, who: string | undefined) =>
       `This resource was deleted ${when}${who === undefined ? "" : ` by ${who}`}`,

@@ -6,7 +6,7 @@
 import type { Default } from "./defaults.ts";
 import type { Deletions } from "./deletions.ts";
 import type { IdKind } from "./ids.ts";
-import type { Index } from "./indexes.ts";
+import type { Index, SortKey } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./references.ts";
 import type { Relation, UnnamedRelation } from "./relations.ts";
@@ -38,6 +38,8 @@ export interface Collection {
   defaults: readonly Default[];
   /** Whether the service sets `createdAt` and `updatedAt`. Clients cannot set them then. */
   timestamps: boolean;
+  /** The attribute with the time from which a resource does not exist any more. @default resources do not expire */
+  expires?: SortKey | undefined;
   /** The rules for single attributes. */
   attributeRules: readonly AttributeRule[];
   /**

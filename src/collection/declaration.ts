@@ -14,6 +14,7 @@ import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
 import type { CompileOptions } from "./compile.ts";
 import { addSchemaDefaults, type DefaultsDeclaration, defaultsInSchema, readDefaults } from "./defaults.ts";
+import { readExpires, withExpiryIndex } from "./expiry.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { mustBe } from "./messages.ts";
@@ -44,6 +45,8 @@ export interface CollectionDeclaration {
   readonly defaults?: DefaultsDeclaration;
   /** Whether the service sets `createdAt` and `updatedAt` in every resource. @default false */
   readonly timestamps?: boolean;
+  /** The attribute with the time from which a resource does not exist any more, such as "expiresAt". @default none */
+  readonly expires?: string;
   /** Attributes that clients cannot change, that no response contains, or that only some roles can see. @default none */
   readonly attributes?: AttributesDeclaration;
 }
@@ -108,6 +111,7 @@ export async function readCollection(
         readWhere(where, place, { ...described(), idKind: idKind(), references: references() }),
     }),
   );
+  const expires = withoutTimes("expires", (declared, at) => readExpires(declared, at, described));
   const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
   const declaredDefaults = withoutTimes("defaults", (declared, at) =>
     readDefaults(declared, at, withoutRequired),
@@ -124,12 +128,13 @@ export async function readCollection(
     whole: () => ({
       ...described(),
       idKind: idKind(),
-      indexes: indexes(),
+      indexes: withExpiryIndex(indexes(), expires()),
       search: search(),
       unique: unique(),
       references: references(),
       requirePreconditions: requirePreconditions(),
       defaults: defaults(),
+      expires: expires(),
       attributeRules: attributeRules(),
       visibility: visibilityOf(attributeRules(), []),
     }),
@@ -236,7 +241,7 @@ function refuseTimestamps(at: string, isNamed: (name: string) => boolean): void 
 
 /** The attributes that an option names, as far as the option is valid. */
 function namesIn(option: unknown): (string | undefined)[] {
-  const items: unknown[] = Array.isArray(option) ? option : isObject(option) ? Object.keys(option) : [];
+  const items: unknown[] = Array.isArray(option) ? option : isObject(option) ? Object.keys(option) : [option];
   const names = items.flatMap((item) => (isObject(item) ? [item.attribute, item.attributes] : [item])).flat();
   return names.map((name) => (typeof name === "string" ? parsePath(name)?.[0] : undefined));
 }

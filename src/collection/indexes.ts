@@ -11,6 +11,8 @@ export interface SortKey {
   descending: boolean;
   /** The schema declares a date: dates are compared by their instants. */
   as?: "date";
+  /** The attribute is the time at which resources expire. A store keeps this with its index (`expiry.ts`). */
+  expires?: true;
   /** Only keys of lists can be about related resources (`query/sort.ts`). */
   through?: never;
 }

@@ -5,6 +5,7 @@ import { actions, scopeOf } from "../access/access-declaration.ts";
 import { isEndless } from "../access/api-key.ts";
 import type { NamedRole } from "../access/roles.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
+import { hasExpired } from "../collection/expiry.ts";
 import { describeViolations } from "../collection/messages.ts";
 import { formatPath, isIdPath } from "../collection/paths.ts";
 import { subschemasOf } from "../collection/subschemas.ts";
@@ -74,6 +75,7 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
       );
     }
     problems += await checkResources(reader, collection, [...checkNames, "ids"]);
+    await printExpired(reader, collection);
   }
   const undeclared = withoutInternal(known.keys()).filter((name) => !config.collections.has(name));
   if (!config.openCollections) printUndeclared(reader, undeclared);
@@ -108,6 +110,20 @@ const summaries: Record<AnyCheckName, (misfits: Misfits) => string> = {
 function printMisfits({ count, first }: Misfits): void {
   for (const { id, violations } of first) print(`  ${excerpt(id)}: ${describeViolations(violations)}`);
   if (count > first.length) print(`  and ${(count - first.length).toLocaleString("en")} more`);
+}
+
+/** A new `expires` deletes what was written before it. */
+async function printExpired(reader: StoreReader, collection: Collection): Promise<void> {
+  if (collection.expires === undefined) return;
+  const now = Date.now();
+  let count = 0;
+  for await (const { text } of reader.scan(collection.name))
+    count += Number(hasExpired(collection, text, now));
+  if (count === 0) return;
+  const are = count === 1 ? "has" : "have";
+  print(
+    `${collection.name}: ${counted(count, "resource")} ${are} expired by "${formatPath(collection.expires.path)}"; the service does not show them, and deletes them`,
+  );
 }
 
 /** Undeclared collections are not a problem, because the store keeps their resources. */

@@ -6,6 +6,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { liveReader } from "../expiry/live-store.ts";
 import { Columns, csvHeader, csvPieces, parseResource } from "../http/lists/csv.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
 import { withoutInternal } from "../store/port/record.ts";
@@ -23,7 +24,8 @@ export async function runExport(
   env: Environment,
 ): Promise<void> {
   const config = await configOf(flags, env);
-  await withOpen(openReader(config.store), async (reader) => {
+  await withOpen(openReader(config.store), async (opened) => {
+    const reader = liveReader(opened, { collections: config.collections, now: Date.now });
     requireKnown(collection, reader, config);
     const request = { collection, format: formatOf(output, format) };
     if (typeof output !== "string") return exportToStdout(reader, request);

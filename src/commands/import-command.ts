@@ -3,10 +3,12 @@ import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { requireFit } from "../fit.ts";
+import { Expiry } from "../expiry/expired.ts";
+import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import type { ImportResult } from "../import/item-reader.ts";
 import { readCsv } from "../import/read-csv.ts";
@@ -19,7 +21,7 @@ import { type Effort, reportImport } from "./import/import-report.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";
 import { startProgress, type Work } from "./progress-display.ts";
 import { readBase, tokenOf } from "./running-service.ts";
-import { interruptible, shell } from "./shell.ts";
+import { interruptible, say, shell } from "./shell.ts";
 import { timeSince } from "./wording.ts";
 
 /** Imports a file into one collection. Throws StartError if nothing was imported. */
@@ -114,6 +116,7 @@ export async function importInto(
 ): Promise<ImportResult[]> {
   const { jsonDepth, jsonMembers } = config.http.limits;
   return withStore(config, async (store) => {
+    await sweepFor(store, config, inputs);
     const progress = await startProgress(work);
     try {
       return await importAll(store, inputs, {
@@ -125,6 +128,24 @@ export async function importInto(
       progress.stop();
     }
   });
+}
+
+/** Deletes what has expired: it would hold unique values, and the import could refer to it. */
+async function sweepFor(
+  store: Store,
+  { collections }: Config,
+  inputs: readonly CollectionInput[],
+): Promise<void> {
+  const names = inputs.flatMap(({ collection: { name, references } }) => [
+    name,
+    ...references.map(({ collection }) => collection),
+  ]);
+  const known = names.filter((name) => {
+    const expires = collections.get(name)?.expires;
+    // Only a start of the service can make a new option delete something.
+    return expires && isKnownExpiry(store.collections().get(name)?.indexes ?? [], expires);
+  });
+  await new Expiry({ store, collections, now: Date.now, warn: say }).sweep(known);
 }
 
 /** How long an import took, and how large the store is now. */
@@ -240,7 +261,10 @@ export async function importAll(
   inputs: readonly CollectionInput[],
   { isDryRun = false, onlyIfEmpty = false, ...options }: ImportOptions,
 ): Promise<ImportResult[]> {
-  for (const { collection } of inputs) await requireFit(store, collection, ["unique", "references"], advice);
+  for (const { collection } of inputs) {
+    await requireFit(store, collection, ["unique", "references"], advice);
+    await requireNoneExpired(store, collection, Date.now());
+  }
   const names = inputs.map(({ collection }) => collection.name);
   let transaction: Load | undefined;
   try {

@@ -136,6 +136,7 @@ const knownOptions = {
     "requirePreconditions",
     "defaults",
     "timestamps",
+    "expires",
     "access",
     "attributes",
   ],

@@ -11,6 +11,7 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { Expiry } from "../expiry/expired.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";
@@ -170,6 +171,8 @@ export interface Data {
   exclusively: StoreAdministration["exclusively"];
   /** The declared collections. */
   collections: ReadonlyMap<string, Collection>;
+  /** Deletes expired resources, which `store` does not show. Absent if no collection declares `expires`. */
+  expiry?: Expiry | undefined;
   /** Whether the first create of a resource creates its collection. */
   openCollections: boolean;
   /** Whether it refuses all writes. */

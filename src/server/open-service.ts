@@ -9,11 +9,15 @@ import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
 import { createPositions } from "../changes/position.ts";
 import { SharedLog } from "../changes/shared-log.ts";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { clockSeconds } from "../counters.ts";
+import { Expiry } from "../expiry/expired.ts";
+import { liveStore } from "../expiry/live-store.ts";
+import { StoreClock } from "../expiry/store-clock.ts";
+import { Sweeper } from "../expiry/sweeper.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { type Counting, startCounting } from "../http/admission/exact-counts.ts";
 import { createTurns } from "../http/admission/turns.ts";
@@ -67,6 +71,8 @@ export interface ServiceOptions {
   delivers?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
   thread?: ThreadPart;
+  /** The clock of the sweep that deletes expired resources, for tests. @default that of the machine */
+  sweepClock?: Clock;
   /** How webhooks are delivered, for tests. */
   webhooks?: Partial<Pick<WebhookOptions, "clock" | "random" | "resolve" | "requestMs">>;
   /** Called with each mail that a local service without a mail server keeps. @default nothing happens */
@@ -228,12 +234,14 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     onLocalMail: options.onLocalMail,
     meter: meters?.people,
   });
+  const expiring = expiringOf(store, config, options);
   const preparation = await prepareStore({
     prepare: async () => {
       await store.reach?.();
       if (thread.kind === "main") await declare(store, config);
       secret = await store.secret();
       opened = await vaultOf(store, config, now);
+      await expiring?.storeClock.measure();
       await people?.prepare();
       if (thread.kind === "main" && !config.readOnly && config.secrets.length > 0)
         await keptSecrets.encryptAll(new WebhookRecords(store), now);
@@ -248,7 +256,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const tags = createTags(() => secret);
   const positions = createPositions(() => secret);
   const service: Service = {
-    store,
+    store: expiring === undefined ? store : liveStore(store, expiring.terms),
+    ...(expiring && { expiry: expiring.expiry }),
     load: (...args) => startWhenFree(() => store.load(...args), http.limits.handlerTimeoutMs),
     exclusively: (...args) => startWhenFree(() => store.exclusively(...args), http.limits.handlerTimeoutMs),
     ...(http.hasFeed && {
@@ -311,6 +320,19 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     webhooks.start();
     people?.start();
   }
+  const sweeper =
+    expiring &&
+    new Sweeper({
+      ...expiring,
+      store,
+      sweeps: !config.readOnly && thread.kind === "main" && options.delivers !== false,
+      clock: options.sweepClock ?? systemClock(now),
+      isShared: config.store.kind !== "sqlite",
+      isReady: preparation.isComplete,
+      newUuid,
+      warn: (text) => log.warn(text),
+    });
+  sweeper?.start();
   const acceptFirstKey = (offer: FirstKeyOffer) => {
     service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
   };
@@ -332,6 +354,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
+      await sweeper?.stop();
       await webhooks.stop();
       await people?.close();
       await preparation.stop();
@@ -339,6 +362,14 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await tracing?.flush();
     },
   };
+}
+
+/** What deletes and hides expired resources; `undefined` if no collection declares `expires`. */
+function expiringOf(store: Store, { collections }: Config, { now = Date.now, log }: CompleteOptions) {
+  if (collections.values().every(({ expires }) => expires === undefined)) return undefined;
+  const storeClock = new StoreClock(store);
+  const terms = { collections, now: () => now() + storeClock.offsetMs };
+  return { storeClock, terms, expiry: new Expiry({ ...terms, store, warn: (text) => log.warn(text) }) };
 }
 
 /** The webhooks of a service. They do not deliver yet. `replaced` has parts that the program or a test provides. */

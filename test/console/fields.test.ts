@@ -1,7 +1,7 @@
 /** Which fields the form has, and what is asked of the service for it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fieldsOf, isOpen } from "../../console/src/resource/fields.ts";
+import { expiryOf, fieldsOf, isOpen } from "../../console/src/resource/fields.ts";
 import { claimNames, claimValue, pickerQuery, titleOf } from "../../console/src/service/schema.ts";
 
 type Info = NonNullable<Parameters<typeof fieldsOf>[0]>;
@@ -106,4 +106,15 @@ test("the claims of rules are found, and read as JSON where they are JSON", () =
   assert.deepEqual(claimNames(rules), ["tenant", "teams"]);
   assert.deepEqual(claimNames(null), []);
   assert.deepEqual(["7", '["a"]', "north", "{"].map(claimValue), [7, ["a"], "north", "{"]);
+});
+
+test("the time at which a resource expires is that of its attribute, in any form of a date", () => {
+  const at = "2026-03-01T00:00:00.000Z";
+  for (const value of [at, "2026-03-01", Date.parse(at)])
+    assert.equal(expiryOf({ expires: "until" }, { until: value }), at);
+  assert.equal(expiryOf({ expires: "card.until" }, { card: { until: at } }), at);
+  for (const value of [null, undefined, "soon", true])
+    assert.equal(expiryOf({ expires: "until" }, { until: value }), undefined);
+  assert.equal(expiryOf({}, { until: at }), undefined);
+  assert.equal(expiryOf(undefined, { until: at }), undefined);
 });

@@ -4,6 +4,7 @@ import { accessFaults } from "./rooms/access.ts";
 import { changesFaults } from "./rooms/changes.ts";
 import { commandFaults } from "./rooms/commands.ts";
 import { dataFaults } from "./rooms/data.ts";
+import { expiryFaults } from "./rooms/expiry.ts";
 import { figuresFaults } from "./rooms/figures.ts";
 import { httpFaults } from "./rooms/http.ts";
 import { observationFaults } from "./rooms/observation.ts";
@@ -40,4 +41,5 @@ export const faults: readonly Fault[] = [
   ...postgresFaults,
   ...observationFaults,
   ...usersFaults,
+  ...expiryFaults,
 ];

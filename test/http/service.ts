@@ -104,6 +104,8 @@ export interface ServiceOptions {
   webhooks?: { allow: readonly string[] };
   /** The values of HOLDFAST_SECRET. @default none, but one on PostgreSQL with users, which do not make one there */
   secrets?: readonly string[];
+  /** The clock of the sweep that deletes expired resources. @default that of the machine */
+  sweepClock?: StartOptions["sweepClock"];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
   /** The mail server. @default none: the service keeps its mails */
@@ -202,6 +204,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.log && { log: options.log }),
     ...(options.onLocalMail === undefined ? {} : { onLocalMail: options.onLocalMail }),
+    ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();

@@ -52,6 +52,8 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "create",
     "delete",
     "deleted",
+    "expiry",
+    "expiry-oracle",
     "hostile",
     "idempotency",
     "idempotency-stuck",

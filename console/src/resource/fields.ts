@@ -131,3 +131,20 @@ function defaultText(info: CollectionDetails | undefined, name: string): string 
   if (typeof value !== "string") return JSON.stringify(value).slice(0, 200);
   return value.startsWith("$$") ? value.slice(1) : value;
 }
+
+/** The time at which a resource expires, as an ISO 8601 text; `undefined` if it never does. */
+export function expiryOf(
+  info: Pick<CollectionDetails, "expires"> | undefined,
+  resource: Attributes,
+): string | undefined {
+  if (info?.expires === undefined) return undefined;
+  const value = info.expires
+    .split(".")
+    .reduce<unknown>(
+      (inner, name) => (inner as Record<string, unknown> | null | undefined)?.[name],
+      resource,
+    );
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}

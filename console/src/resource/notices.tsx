@@ -1,8 +1,9 @@
 /** What the panel says above the form: errors, changes by others, a delete by others. */
 import { Alert, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { CollectionDetails } from "holdfast-client";
 import { Dialog } from "../parts/dialog.tsx";
-import { formatTime } from "../parts/formats.ts";
+import { formatInstant, formatTime } from "../parts/formats.ts";
 import { setGuard } from "../route.ts";
 import { messageOf, otherProblems, type Refusal } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
@@ -10,6 +11,7 @@ import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
 import { copyOf, openNew } from "./drafts.ts";
 import { differencesOf, type Edit, resetValue, tagOf, versionOf } from "./edit.ts";
+import { expiryOf } from "./fields.ts";
 
 /** The errors that no field shows. */
 export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: ReadonlySet<string> }) {
@@ -61,6 +63,17 @@ export function Theirs({ edit, theirs, readOnly, onCompare }: TheirsProps) {
       <Button size="compact-xs" variant="default" onClick={onCompare}>
         {texts.resource.compare}
       </Button>
+    </div>
+  );
+}
+
+/** Says when the resource stops to exist. */
+export function Expiry({ info, resource }: { info: CollectionDetails | undefined; resource: Resource }) {
+  const at = expiryOf(info, resource);
+  if (at === undefined) return null;
+  return (
+    <div className="notice quiet" role="note">
+      <span title={formatInstant(at)}>{texts.resource.expires(formatTime(at))}</span>
     </div>
   );
 }

@@ -24,7 +24,7 @@ import {
 import { lockedChanges } from "./fields.ts";
 import { Draft, useRefusal } from "./fields-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
-import { Deleted, DeletedDialog, Theirs } from "./notices.tsx";
+import { Deleted, DeletedDialog, Expiry, Theirs } from "./notices.tsx";
 import { LeaveGuard, PanelButtons, PanelFrame } from "./panel-frame.tsx";
 import { PanelMenu } from "./panel-menu.tsx";
 import { RelatedTab } from "./related-tab.tsx";
@@ -132,6 +132,7 @@ export function ResourcePanel({ collection, info, id, query, tab, onTab, onClose
           />
         )}
         {!isDeleted && state.error !== null && <Problem error={state.error} onRetry={state.reload} />}
+        {isForm && existing !== undefined && <Expiry info={info} resource={existing} />}
         {isForm && theirs !== undefined && edit !== undefined && (
           <Theirs
             edit={edit}

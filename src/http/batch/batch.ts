@@ -97,7 +97,7 @@ async function decide(
   const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
-    withPending(service.store, pending),
+    withPending(service, pending),
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
   const inside = { ...write, service: serviceInBatch(service, batch, { overlay, at }) };
@@ -128,10 +128,14 @@ async function decide(
 }
 
 /** The store with the pending states of the resources. */
-function withPending(store: Data["store"], pending: PendingStates = new Map()): Data["store"] {
+function withPending({ store, expiry }: Data, pending: PendingStates = new Map()): Data["store"] {
   if (pending.size === 0) return store;
-  const stateOf = (key: Key) => pending.get(nameOf(key))?.state;
-  return withMethods(store, { read: async (key) => stateOf(key) ?? store.read(key) });
+  const read = async (key: Key) => {
+    const state = pending.get(nameOf(key))?.state;
+    if (state === undefined) return store.read(key);
+    return expiry?.isOver(key.collection, state.text) === true ? undefined : state;
+  };
+  return withMethods(store, { read });
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Makes the store refuse a new reference to a resource that the caller cannot see, as if that resource did not exist. It
- * replaces the id before the write. The store itself does not know the caller.
+ * Makes the store refuse a new reference to a resource that the caller cannot see or that has expired, as if that resource did not exist.
+ * It replaces the id before the write. The store itself knows neither the caller nor what expires.
  */
 import { includes } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -25,7 +25,8 @@ export function withoutHiddenReferences(
   caller: Caller,
   state: NextState,
 ): string | Promise<string> {
-  if (service.access === undefined || state.collection.references.length === 0) return state.next;
+  const canHide = service.access !== undefined || service.expiry !== undefined;
+  if (!canHide || state.collection.references.length === 0) return state.next;
   return replaceHidden(service, caller, state);
 }
 
@@ -54,14 +55,15 @@ function isSame(a: ReferencedId, b: ReferencedId): boolean {
 }
 
 async function isHidden(
-  { access, store }: Data & Callers,
+  { access, store, collections }: Data & Callers,
   { principal }: Caller,
   { reference: { collection }, id }: ReferencedId,
 ): Promise<boolean> {
   const visible = access?.permit(collection, principal).visible() ?? "everything";
-  if (visible === "everything") return false;
+  const expires = collections.get(collection)?.expires !== undefined;
+  if (visible === "everything" && !expires) return false;
   const stored = await store.read({ collection, id });
-  return stored !== undefined && !includes(visible, stored.text);
+  return stored === undefined ? expires : !includes(visible, stored.text);
 }
 
 /** An id that no resource has. The service assigns integer ids from 1 upwards, and only an import can create others. */

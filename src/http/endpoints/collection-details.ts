@@ -69,6 +69,11 @@ const collectionDetails = closedObject(
       additionalProperties: true,
     },
     timestamps: truth,
+    expires: {
+      description:
+        "The attribute with the time from which a resource does not exist any more. Left out: none.",
+      ...text,
+    },
     requirePreconditions: truth,
     indexes: listOf(texts, "The attributes of each index. `-` means descending."),
     unique: listOf(
@@ -102,7 +107,7 @@ const collectionDetails = closedObject(
       properties: Object.fromEntries(actions.map((action) => [action, listOf(declaredRule)])),
     },
   },
-  { optional: ["count", "bytes", "rules"] },
+  { optional: ["expires", "count", "bytes", "rules"] },
 );
 
 /** The endpoint. */
@@ -220,13 +225,14 @@ function declarationOf(service: Service, caller: Caller, collection: Collection)
   const restricted = collection.visibility?.restricted ?? new Set<string>();
   const isSeen = ([name]: Path) => !restricted.has(name);
   const hidden = [...restricted];
-  const { relations, references, indexes, unique, search } = collection;
+  const { relations, references, indexes, unique, search, expires } = collection;
   const defaults = collection.defaults.filter(({ name }) => collection.visibility?.hidden.has(name) !== true);
   return {
     id: collection.idKind,
     schema: inputSchemaFor(collection, { pointer: "#", hidden }) ?? null,
     defaults: Object.fromEntries(defaults.map(({ name, declared }) => [name, declared])),
     timestamps: collection.timestamps,
+    ...(expires !== undefined && isSeen(expires.path) && { expires: formatPath(expires.path) }),
     requirePreconditions: collection.requirePreconditions,
     indexes: indexes.filter((index) => index.every(({ path }) => isSeen(path))).map(keysOf),
     unique: unique

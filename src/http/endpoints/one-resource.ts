@@ -1,4 +1,5 @@
 /** The endpoints of one resource: reads, replaces, patches and deletes it. */
+import { formatPath } from "../../collection/paths.ts";
 import { formatPointer } from "../../json/pointer.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { parseResourceRequest } from "../../query/query-string.ts";
@@ -35,7 +36,7 @@ const readEndpoint: CollectionEndpoint<Read | EarlierRead> = {
   who: { action: ["read"] },
   id: ({ names }) => operationIds(names).read,
   summary: (about) => `Read ${asOne(about)}`,
-  description: "Returns a resource, or an earlier version of it.",
+  description: (about) => `Returns a resource, or an earlier version of it.${expiry(about)}`,
   parameters: ({ collection }) => [
     ...headerParameters("ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
     ...(hasRelations(collection) ? [ref("parameters", "embed")] : []),
@@ -53,6 +54,14 @@ const readEndpoint: CollectionEndpoint<Read | EarlierRead> = {
   handle: (service, { parsed, request }) =>
     "pointInTime" in parsed ? readEarlierState(service, parsed, request) : read(service, parsed, request),
 };
+
+/** When resources expire. Every caller can read the document, so it does not name an attribute that is hidden from some. */
+function expiry({ collection: { expires, visibility } }: About): string {
+  if (expires === undefined) return "";
+  const isSeen = visibility?.restricted.has(expires.path[0]) !== true;
+  const at = isSeen ? `\`${formatPath(expires.path)}\`` : "one of its attributes";
+  return ` From the time in ${at} on, the resource does not exist any more.`;
+}
 
 function parseRead(
   service: Service,

@@ -45,7 +45,8 @@ export const restoreEndpoint: CollectionEndpoint<Restore> = {
   isKeyed: true,
   id: ({ names }) => operationIds(names).restore,
   summary: (about) => `Restore ${asOne(about)}`,
-  description: "Restores an earlier version, as a new version. You can also restore a deleted resource.",
+  description: ({ collection: { expires } }) =>
+    `Restores an earlier version, as a new version. You can also restore a deleted resource.${expires === undefined ? "" : " A restore sets no new date: a version that has expired is refused."}`,
   parameters: headerParameters("ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
   body: () => ({ required: true, content: json(ref("schemas", "Restoration"), { version: 3 }) }),
   successes: (about) => ({

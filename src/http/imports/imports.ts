@@ -124,6 +124,8 @@ async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): 
 /** Adds the resources to the store in one transaction. Returns how many it has added. */
 async function writeAll(service: Service, work: Work): Promise<number> {
   const { collection } = work.operation;
+  // What has expired would hold unique values, and the import could refer to it.
+  await service.expiry?.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
   if (service.store.collections().has(collection.name)) return addAll(service, work, collection.name);
   // As in a create: nothing else creates a collection before this import has ended.
   return service.writes.run("collections", () => {

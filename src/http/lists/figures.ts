@@ -29,16 +29,25 @@ export async function performFigures(
   const query = figuresQuery(service, listing);
   const isPassing = isRelative(query.filter);
   if (!isPassing && listed === "everything" && isOfOne && request.headers["if-none-match"] !== undefined) {
-    const { sequence } = await service.store.list({ collection: listing.collection.name, limit: 1 });
-    const known = ifUnmodified(service, validatorsAt(service, sequence, listing), listing, request);
+    const smallest = await service.store.list({ collection: listing.collection.name, limit: 1 });
+    const known =
+      smallest.hidesExpired === true
+        ? undefined
+        : ifUnmodified(service, validatorsAt(service, smallest.sequence, listing), listing, request);
     if (known !== undefined) return known;
   }
-  const { groups, more, sequence } = await readFigures(service, query, listing, request);
+  const {
+    groups,
+    more,
+    sequence,
+    hidesExpired = false,
+  } = await readFigures(service, query, listing, request);
   const texts = groups.map(textOf(namesOf(listing)));
   const turn = request.ticket.correct(texts.join().length);
   if (turn !== undefined) await turn;
   // The state of the whole collection would reveal changes to resources that the caller cannot see.
-  const state = listed === "everything" && isOfOne ? sequence : hashOf([texts, more]).slice(0, 16);
+  const isWhole = listed === "everything" && isOfOne && !hidesExpired;
+  const state = isWhole ? sequence : hashOf([texts, more]).slice(0, 16);
   const validators = isPassing ? passingValidators() : validatorsAt(service, state, listing);
   const result = { kind: "figures", listing, texts, more, validators } as const;
   return ifUnmodified(service, validators, listing, request) ?? result;

@@ -45,7 +45,9 @@ export async function performList(
     request.headers["if-none-match"] !== undefined
   ) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
-    const unmodified = ifUnmodified(service, listValidators(service, smallest, context), listing, request);
+    const validators = listValidators(service, smallest, context);
+    const unmodified =
+      smallest.hidesExpired === true ? undefined : ifUnmodified(service, validators, listing, request);
     if (unmodified !== undefined) return unmodified;
   }
   return resultOf(service, await readSentPage(service, query, context), context);

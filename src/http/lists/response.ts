@@ -101,6 +101,7 @@ function isSameList({ list, related }: Made, state: string, { listing }: ListCon
  * A streamed body can be sent only once.
  */
 function canBeKept(content: PageResult["content"], page: Page, { listing, isPassing }: ListContext): boolean {
+  if (targetsOf(listing.asked.embeds).some(({ expires }) => expires !== undefined)) return false;
   if (isPassing || page === emptyPage || listing.query === undefined || typeof content !== "string")
     return false;
   return content.length <= longest * (overhead + lengthOf(page));

@@ -31,7 +31,8 @@ export function listValidators(
   { listing, listed, isOfOne, isPassing }: ListScope,
 ): Validators {
   if (isPassing) return passingValidators();
-  const state = listed === "everything" && isOfOne ? page.sequence : stateOf(page);
+  const isWhole = listed === "everything" && isOfOne && page.hidesExpired !== true;
+  const state = isWhole ? page.sequence : stateOf(page);
   return validatorsAt(service, state, listing);
 }
 
@@ -46,8 +47,8 @@ export async function targetValidators(
   { collection: { name }, guard }: { collection: Collection; guard: Guard },
 ): Promise<Validators> {
   if (guard.listed !== "everything") return collectionValidators(service, 0);
-  const { sequence } = await service.store.list({ collection: name, limit: 1 });
-  return collectionValidators(service, sequence);
+  const page = await service.store.list({ collection: name, limit: 1 });
+  return collectionValidators(service, page.hidesExpired === true ? stateOf(page) : page.sequence);
 }
 
 /** The validators of a list in a state of its collection, or in a state of the part that the caller can see. */

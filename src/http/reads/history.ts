@@ -16,7 +16,7 @@ export async function readEarlierState(
   operation: EarlierRead,
   request: HttpRequest,
 ): Promise<Result> {
-  const { pointInTime, guard } = operation;
+  const { pointInTime, guard, collection } = operation;
   const { store } = service;
   const key = keyOf(operation);
   const stored =
@@ -25,7 +25,8 @@ export async function readEarlierState(
       : await store.versionAt(key, pointInTime.at);
   if (stored === undefined) return notFound;
   // A caller who can no longer see the resource cannot see its history either.
-  const state = guard.visible === "everything" ? { last: stored } : await lastState(store, key);
+  const isForAll = guard.visible === "everything" && collection.expires === undefined;
+  const state = isForAll ? { last: stored } : await lastState(store, key);
   const isVisible = state !== undefined && guard.sees(state.last.text);
   return isVisible ? foundResult(service, operation, request, stored) : notFound;
 }

@@ -39,6 +39,8 @@ const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
     const key = keyOf(operation);
     const current = pending?.get(nameOf(key))?.state ?? (await service.store.read(key));
     if (current === undefined || !guard.sees(current.text)) return undefined;
+    // The store hides what has expired, but not in a pending state.
+    if (service.expiry?.isOver(key.collection, current.text) === true) return undefined;
     hold(write, current);
     requireRight(operation, current);
     const required = collection.requirePreconditions;

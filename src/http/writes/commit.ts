@@ -86,7 +86,8 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     ...(whole && { whole }),
   };
   const committed = { changes, at, ...principal, ...receipt, ...terms };
-  const work = plan.commit === undefined ? service.store.commit(committed) : plan.commit(committed);
+  const store = service.expiry ?? service.store;
+  const work = plan.commit === undefined ? store.commit(committed) : plan.commit(committed);
   if (idempotency !== undefined) idempotency.commit = work;
   try {
     await withinDeadline(service, work, outcomeUnknown);

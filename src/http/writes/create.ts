@@ -76,6 +76,8 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
     await requireCollection(service, collection);
     const key = keyOf(operation);
     const isAsSent = next === resourceText(collection.idKind, id, withoutId(content));
+    // What has expired leaves its version.
+    if (collection.expires !== undefined) await service.expiry?.release(key);
     const lastVersion = await service.store.lastVersion(key);
     return planFor(write, { key, current: undefined, next, at, lastVersion, isAsSent });
   },

@@ -4,6 +4,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { pickMembers } from "../../collection/resource.ts";
 import { hiddenConflict, visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
+import { subjectAt, toFragment } from "../../json/pointer.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -100,16 +101,18 @@ export async function planRestore(
   const isNewVersion = !guard.canRead;
   const explain = (error: unknown) => explained(error, operation, version);
   try {
+    // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
+    const next = decideReplace(operation, settablePart(old, collection), {
+      at,
+      before: deleted === undefined ? last : withoutAccount(write, last),
+      isDeleted: deleted !== undefined,
+      isNewVersion,
+    });
+    if (service.expiry?.isOver(key.collection, next) === true) throw expired(collection);
     const plan = await planFor(write, {
       key,
       current: deleted === undefined ? last : undefined,
-      // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
-      next: decideReplace(operation, settablePart(old, collection), {
-        at,
-        before: deleted === undefined ? last : withoutAccount(write, last),
-        isDeleted: deleted !== undefined,
-        isNewVersion,
-      }),
+      next,
       at,
       isNewVersion,
       deletedVersion: deleted?.version,
@@ -118,6 +121,14 @@ export async function planRestore(
   } catch (error) {
     throw explain(error);
   }
+}
+
+/** The problem of a resource that would not exist after its restore. */
+function expired({ expires }: Collection): Problem {
+  const pointer = toFragment(expires?.path ?? []);
+  const detail = "is in the past, and a restore sets no new date";
+  const violations = [{ in: "body", pointer, code: "expired", detail }] as const;
+  return new Problem("VALIDATION_FAILED", `${subjectAt(pointer, "The resource")} ${detail}.`, { violations });
 }
 
 /** What a restore needs to know of the present state. */

@@ -43,9 +43,10 @@ export async function performRewind(write: Rewind): Promise<Result> {
   );
 }
 
-function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
+async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
   const { service, request } = write;
   const names = asked.collections.map(({ name }) => name);
+  await service.expiry?.sweep(names); // what has expired would hold unique values
   return service.exclusively(names, async (commitNow) => {
     const planned = {
       ...asked,

@@ -96,6 +96,8 @@ export interface Driver {
   scan(collection: NumberedCollection): AsyncIterable<Stored>;
   sizes(collections: readonly NumberedCollection[]): Promise<ReadonlyMap<string, number>>;
   statistics(): Promise<StoreStatistics>;
+  /** The time of the database's clock. Absent without a database server. */
+  time?(): Promise<number>;
   health(): StoreHealth;
   onCommit(listener: CommitListener): () => void;
 

@@ -52,6 +52,7 @@ const single = { isSingle: true } as const;
 export class Store implements StorePort {
   readonly keys: StoredKeys;
   readonly reach?: () => Promise<void>;
+  readonly time?: () => Promise<number>;
   readonly #driver: Driver;
   readonly #isReadOnly: boolean;
 
@@ -63,6 +64,7 @@ export class Store implements StorePort {
       read: (plan) => driver.read(() => plan, single),
       write: async (change) => this.#writing.changeKey(change),
     });
+    if (driver.time !== undefined) this.time = () => driver.time?.() ?? Promise.resolve(Date.now());
     if (driver.reach !== undefined) this.reach = () => driver.reach?.() ?? Promise.resolve();
   }
 

@@ -34,6 +34,8 @@ export interface Change {
    * @default no resource ever had the id, or `after` is set
    */
   last?: number;
+  /** Who deletes the resource, and changes what refers to it, for the change log. Only for a delete. @default `Commit.principal` */
+  principal?: string;
 }
 
 /** The version that a change makes. */

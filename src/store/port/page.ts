@@ -80,6 +80,8 @@ export interface Page {
   total: number | undefined;
   /** The sequence of the collection at the time of the page. Every change of one of its resources raises it by one. */
   sequence: number;
+  /** Whether the page leaves out expired resources, so that the sequence alone is not its state (`expiry/`). @default false */
+  hidesExpired?: boolean;
   /** The positions of the items in the list, if it is sorted by attributes of related resources. */
   positions?: readonly CursorValues[];
 }
@@ -120,6 +122,8 @@ export interface Figures {
   more: boolean;
   /** The sequence of the collection. */
   sequence: number;
+  /** As of a page. */
+  hidesExpired?: boolean;
 }
 
 /** A query for the first resources that refer to each of several others. */

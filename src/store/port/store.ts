@@ -266,6 +266,9 @@ export interface StoreAdministration {
   /** What the store uses now. */
   statistics(): Promise<StoreStatistics>;
 
+  /** Unix time in milliseconds by the clock of the database server. Exists only if there is one. */
+  time?(): Promise<number>;
+
   /** The API keys in the store. */
   readonly keys: Keys;
 

@@ -66,6 +66,8 @@ export interface PostgresDriverParts extends ResolvedStoreOptions {
   damage: Damage;
 }
 
+const clock = { sql: "select extract(epoch from clock_timestamp()) * 1000" } as const;
+
 /** The driver of an open store. `openPostgresStore` makes one. */
 export class PostgresDriver implements Driver {
   readonly plans = storePlans;
@@ -243,6 +245,11 @@ export class PostgresDriver implements Driver {
     );
     const pools = { main: connections.statistics, slow: slow.statistics, long: long.statistics };
     return { bytes: Number(rows[0]?.[0]), pools };
+  }
+
+  async time(): Promise<number> {
+    const { rows } = await this.#watch(() => this.#parts.connections.run(clock));
+    return Number(rows[0]?.[0]);
   }
 
   health(): StoreHealth {

@@ -54,6 +54,42 @@ async function loadWide(
 
 export function referencesContract(open: OpenFixture): void {
   test(
+    "a delete by another principal is in the history as theirs, with all that follows from it, in the group of the commit",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"), to("numbers", "clear", "n"));
+      await commit(store, [created(user("kim")), created(user("lee")), created(number("5"))]);
+      await commit(store, [created(topic("a"), { by: "kim" }), created(topic("b"), { by: "lee", n: "5" })]);
+      const other = { ...deleted(user("kim"), 1), principal: "sweeper" };
+      const committed = await commit(store, [other, deleted(user("lee"), 1), created(user("max"))], {
+        principal: "ada",
+      });
+      assert.equal(committed.length, 3);
+      await commit(store, [{ ...deleted(number("5"), 1), principal: "sweeper" }, created(topic("c"))]);
+      const changesOf = async (name: string, from: number) =>
+        (await store.changesAfter(name, from, 9)).changes.map(({ id, kind, principal }) =>
+          [id, kind, principal].join(" "),
+        );
+      assert.deepEqual(await changesOf("users", 2), [
+        "kim deleted sweeper",
+        "lee deleted ada",
+        "max created ada",
+      ]);
+      assert.deepEqual((await changesOf("topics", 2)).toSorted(), [
+        "a deleted sweeper",
+        "b deleted ada",
+        "c created ",
+      ]);
+      assert.deepEqual(await changesOf("numbers", 1), ["5 deleted sweeper"]);
+      const groups = await Promise.all(
+        [user("kim"), user("max"), topic("a")].map(
+          async (key) => (await store.changesOf(key, { before: 99, limit: 1 }))[0]?.group,
+        ),
+      );
+      assert.ok(groups[0] !== undefined && new Set(groups).size === 1);
+    }),
+  );
+
+  test(
     "an id that leads nowhere is refused with its place, also in lists",
     onStore(open, async (store) => {
       await declare(store, to("users"), to("numbers", "restrict", "n"));

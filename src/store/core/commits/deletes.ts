@@ -16,7 +16,7 @@ import {
   valueTakenByClearing,
 } from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
-import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
+import type { OriginOf, ResourceState, StagedResource } from "./staged-changes.ts";
 
 /** With this many changes, other writers wait for a second or less. */
 const maxResources = 10_000;
@@ -40,9 +40,9 @@ interface Deleted {
 export function propagateDeletes(
   judging: Judging,
   commit: Deleting,
-  origin: Origin,
+  originOf: OriginOf,
 ): Plan<Refusal | undefined> {
-  return new DeletePropagation(judging, commit, origin).run();
+  return new DeletePropagation(judging, commit, originOf).run();
 }
 
 /**
@@ -76,7 +76,7 @@ export function* findReferrersOfDeleted(
 class DeletePropagation {
   readonly #judging: Judging;
   readonly #at: number;
-  readonly #origin: Origin;
+  readonly #originOf: OriginOf;
   readonly #changes: readonly ResolvedChange[];
   readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
   /** The resources that can have a new unique value without their references. */
@@ -86,13 +86,13 @@ class DeletePropagation {
   #resourceCount = 0;
   #textBytes = 0;
 
-  constructor(judging: Judging, commit: Deleting, origin: Origin) {
+  constructor(judging: Judging, commit: Deleting, originOf: OriginOf) {
     const { changes, at, maxCascadeText: most = maxCascadeText } = commit;
     this.#judging = judging;
     this.#maxText = Math.min(most, maxCascadeText);
     this.#at = at;
     this.#changes = changes;
-    this.#origin = origin;
+    this.#originOf = originOf;
   }
 
   /** Each wave contains the resources that the previous wave deleted. */
@@ -154,7 +154,8 @@ class DeletePropagation {
       reference.onDelete === "cascade"
         ? undefined
         : textWithoutReference({ from, reference }, now, { id, ownId: resource.id, at });
-    this.#judging.staged.stage(from, resource, { next: text, at }, this.#origin);
+    const origin = this.#originOf(this.#changes[change] as ResolvedChange);
+    this.#judging.staged.stage(from, resource, { next: text, at }, origin);
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
     // A missing attribute never conflicts, but the filter of a unique attribute can match without it.
     else if (from.unique.some(({ where }) => where !== undefined))

@@ -16,7 +16,7 @@ import {
   tooManyReceipts,
 } from "./refusals.ts";
 import type { ExpectedSequence, Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
-import type { Origin, ResourceState, StagedChange, StagedResource } from "./staged-changes.ts";
+import type { Origin, OriginOf, ResourceState, StagedChange, StagedResource } from "./staged-changes.ts";
 
 /** An accepted commit. */
 export interface Accepted {
@@ -71,10 +71,10 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     if (refusal !== undefined) return { refusal };
   }
   const before = staged.size;
-  const origin: Origin = { principal, group: null };
-  const toCheck = stageAll(judging, { changes, resources, at }, origin);
+  const originOf = originsOf(principal);
+  const toCheck = stageAll(judging, { changes, resources, at }, originOf);
   if (toCheck !== undefined) {
-    const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, origin });
+    const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, originOf });
     if (refusal !== undefined) {
       staged.takeBack(before);
       return { refusal };
@@ -87,8 +87,24 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
   if (receipt !== undefined)
     staged.receipts.set(receipt.key, { ...receipt, at, replaces: judging.lookups.hasReceipt(receipt.key) });
   const all = staged.after(before);
-  if (all.length > 1) origin.group = judging.nextGroup();
+  if (all.length > 1) {
+    const group = judging.nextGroup();
+    for (const { origin } of all) origin.group = group;
+  }
   return { changes: all, own: changes.length };
+}
+
+/** The origins of the changes of a commit: one, and another one for each other principal of a delete. */
+function originsOf(principal: string | null): OriginOf {
+  const origin: Origin = { principal, group: null };
+  let others: Map<string, Origin> | undefined;
+  return ({ principal: own }) => {
+    if (own === undefined || own === principal) return origin;
+    others ??= new Map();
+    const other = others.get(own) ?? { principal: own, group: null };
+    others.set(own, other);
+    return other;
+  };
 }
 
 /** The resources that changed because the commit deleted others. */
@@ -113,18 +129,22 @@ function refuseChanged(
 /** Refuses staged changes that break a constraint. Otherwise stages what follows from their deletes. */
 function* refuseStaged(
   judging: Judging,
-  { commit, resources, origin }: { commit: ResolvedCommit; resources: readonly unknown[]; origin: Origin },
+  {
+    commit,
+    resources,
+    originOf,
+  }: { commit: ResolvedCommit; resources: readonly unknown[]; originOf: OriginOf },
 ): Plan<Refusal | undefined> {
   const { changes, whole } = commit;
   const most = whole === undefined ? 1 : maxRefusals;
   const [first, ...others] = yield* findBrokenConstraints(judging, changes, resources, most);
-  if (whole === undefined) return first ?? (yield* propagateDeletes(judging, commit, origin));
+  if (whole === undefined) return first ?? (yield* propagateDeletes(judging, commit, originOf));
   const all = first === undefined ? [] : [first, ...others];
   all.push(...(yield* findReferrersOfDeleted(judging, changes, maxRefusals - all.length)));
   const [refusal, ...rest] = all;
   if (refusal !== undefined) return { ...refusal, others: rest };
   // Only records of the service itself still refer to what is deleted.
-  return yield* propagateDeletes(judging, commit, origin);
+  return yield* propagateDeletes(judging, commit, originOf);
 }
 
 function* refuseReceipt(
@@ -172,17 +192,19 @@ function stageAll(
     resources,
     at,
   }: { changes: readonly ResolvedChange[]; resources: readonly StagedResource[]; at: number },
-  origin: Origin,
+  originOf: OriginOf,
 ): readonly unknown[] | undefined {
   let parsed: unknown[] | undefined;
   for (let index = 0; index < changes.length; index++) {
-    const { collection, next, last, after = last } = changes[index] as ResolvedChange;
+    const change = changes[index] as ResolvedChange;
+    const { collection, next, last, after = last } = change;
     const isConstrained =
       next === undefined
         ? catalogue().referrersTo(collection.name).length > 0
         : collection.unique.length > 0 || collection.references.length > 0;
     const attributes = isConstrained && next !== undefined ? JSON.parse(next) : undefined;
-    staged.stage(collection, resources[index] as StagedResource, { next, after, attributes, at }, origin);
+    const resource = resources[index] as StagedResource;
+    staged.stage(collection, resource, { next, after, attributes, at }, originOf(change));
     if (!isConstrained) continue;
     parsed ??= [];
     parsed[index] = attributes;

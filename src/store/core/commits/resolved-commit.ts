@@ -29,6 +29,7 @@ export interface ResolvedChange {
   next: string | undefined;
   after?: number | undefined;
   last?: number | undefined;
+  principal?: string | undefined;
 }
 
 /** A commit whose collections have been found. */

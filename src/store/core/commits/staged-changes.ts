@@ -35,6 +35,9 @@ export interface Origin {
   group: number | null;
 }
 
+/** Returns the origin of a change, and of what follows from it. */
+export type OriginOf = (change: { principal?: string | undefined }) => Origin;
+
 /** A change of one resource. */
 export interface StagedChange {
   collection: NumberedCollection;

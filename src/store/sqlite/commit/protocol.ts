@@ -145,11 +145,12 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
-  for (const { key, expect, expectText, next, after, last } of changes) {
+  for (const { key, expect, expectText, next, after, last, principal: own } of changes) {
     // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
     // A change of a resource can have `expectText`, and only a create can have `last`. So they share a cell.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, expectText ?? last ?? null, next ?? null);
+    if (next === undefined) cells.push(own ?? null);
   }
 }
 
@@ -220,12 +221,14 @@ function decodeChange(source: CellSource, find: FindCollection): ResolvedChange 
   const expect = take(source) as number;
   const expected = take(source) as string | number | null;
   const next = (take(source) as string | null) ?? undefined;
+  const principal = next === undefined ? ((take(source) as string | null) ?? undefined) : undefined;
   return {
     collection,
     id,
     expect: expect > 0 ? expect : "absent",
     expectText: typeof expected === "string" ? expected : undefined,
     next,
+    principal,
     after: expect < 0 ? -expect : undefined,
     last: typeof expected === "number" ? expected : undefined,
   };

@@ -1,0 +1,140 @@
+/**
+ * What happens to expired resources: they are deleted, each as a client would delete it, but by `system:expiry`. The regular sweep
+ * (`sweeper.ts`) does this, and a write does it that needs what an expired resource still holds.
+ */
+import { expiryPrincipal, hasExpired } from "../collection/expiry.ts";
+import { Problem } from "../errors.ts";
+import { cursorValuesOf } from "../query/sort.ts";
+import { isOvertaken } from "../records.ts";
+import type { Change, Commit, Committed } from "../store/port/commit.ts";
+import type { ServingStore } from "../store/port/store.ts";
+import type { Key, Stored } from "../store/port/stored.ts";
+import { type ExpiryTerms, expiredAt } from "./live-store.ts";
+
+/** The most resources that one commit of a sweep deletes, so that other writers do not wait for long. */
+const atOnce = 100;
+
+/** The most text that changes because of these deletes, in bytes. With more, each resource has a commit of its own. */
+const maxCascadeText = 1024 * 1024;
+
+/** The most expired resources that stand in the way of one commit. */
+const maxHolders = 100;
+
+/** The store with all resources, and the collections whose resources expire. */
+export interface ExpiryParts extends ExpiryTerms {
+  store: Pick<ServingStore, "read" | "list" | "commit">;
+  warn: (message: string) => void;
+}
+
+/** The expired resources of one store. */
+export class Expiry {
+  readonly #parts: ExpiryParts;
+  /** The resources that cannot be deleted, each with the reason that was logged. */
+  readonly #stuck = new Map<string, string>();
+
+  constructor(parts: ExpiryParts) {
+    this.#parts = parts;
+  }
+
+  /** The names of the collections whose resources expire. */
+  get names(): readonly string[] {
+    return [...this.#parts.collections].flatMap(([name, { expires }]) =>
+      expires === undefined ? [] : [name],
+    );
+  }
+
+  /** Whether a resource with this text has expired. */
+  isOver(collection: string, text: string): boolean {
+    const declared = this.#parts.collections.get(collection);
+    return declared !== undefined && hasExpired(declared, text, this.#parts.now());
+  }
+
+  /** Deletes all expired resources of some collections, in several commits. Throws what the store throws. */
+  async sweep(names: readonly string[] = this.names, signal?: AbortSignal): Promise<void> {
+    for (const name of new Set(names)) await this.#sweepOne(name, signal);
+  }
+
+  async #sweepOne(collection: string, signal: AbortSignal | undefined): Promise<void> {
+    const { store, collections, now } = this.#parts;
+    const expires = collections.get(collection)?.expires;
+    if (expires === undefined) return;
+    const sort = [expires];
+    const query = { collection, filter: expiredAt(expires, now(), "now"), sort, limit: atOnce };
+    let page = await store.list(query);
+    while (page.items.length > 0 && signal?.aborted !== true) {
+      await this.#delete(collection, page.items);
+      const last = page.items.at(-1) as Stored;
+      if (!page.more) return;
+      page = await store.list({ ...query, after: cursorValuesOf(JSON.parse(last.text), sort) });
+    }
+  }
+
+  /** Deletes a resource if it has expired. Throws what the store throws. */
+  async release(key: Key): Promise<void> {
+    const stored = await this.#parts.store.read(key);
+    if (stored !== undefined && this.isOver(key.collection, stored.text))
+      await this.#delete(key.collection, [stored]);
+  }
+
+  /**
+   * Commits as the store does. If an expired resource has a unique value that the commit needs, the commit deletes that resource
+   * too. The result has the changes of the commit only.
+   */
+  async commit(commit: Commit): Promise<Committed> {
+    const changes = [...commit.changes];
+    let refused: unknown;
+    while (changes.length <= commit.changes.length + maxHolders) {
+      try {
+        const committed = await this.#parts.store.commit({ ...commit, changes });
+        return committed.slice(0, commit.changes.length);
+      } catch (error) {
+        // What refers to the holder can keep it from being deleted. Then its value is not free.
+        const isStuck = error instanceof Problem && error.code === "REFERENCED" && refused !== undefined;
+        const holder = isStuck ? undefined : await this.#holderIn(error, changes);
+        if (holder === undefined) throw isStuck ? refused : error;
+        refused = error;
+        changes.push(holder);
+      }
+    }
+    throw refused;
+  }
+
+  /** The delete of the expired resource that has a unique value; `undefined` if the error has another reason. */
+  async #holderIn(error: unknown, changes: readonly Change[]): Promise<Change | undefined> {
+    if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION" || error.takenBy === undefined)
+      return undefined;
+    const collection = changes[error.change ?? 0]?.key.collection ?? "";
+    const key = { collection, id: error.takenBy };
+    const stored = await this.#parts.store.read(key);
+    if (stored === undefined || !this.isOver(collection, stored.text)) return undefined;
+    const isChanged = changes.some((each) => each.key.collection === collection && each.key.id === key.id);
+    return isChanged ? undefined : deleteOf(collection, stored);
+  }
+
+  /** Deletes resources together, or one by one if one of them cannot be deleted. */
+  async #delete(collection: string, resources: readonly Stored[]): Promise<void> {
+    const { store, now, warn } = this.#parts;
+    const at = Math.max(now(), ...resources.map(({ updatedAt }) => updatedAt));
+    const terms = resources.length > 1 ? { maxCascadeText } : {};
+    try {
+      const changes = resources.map((each) => deleteOf(collection, each));
+      await store.commit({ changes, at, principal: expiryPrincipal, ...terms });
+    } catch (error) {
+      if (!(error instanceof Problem) || (error.status >= 500 && error.code !== "DATA_DAMAGED")) throw error;
+      if (resources.length > 1) {
+        for (const each of resources) await this.#delete(collection, [each]);
+        return;
+      }
+      if (isOvertaken(error)) return; // it is not expired any more, or others have deleted it
+      const name = `${collection}/${resources[0]?.id}`;
+      if (this.#stuck.get(name) !== error.message)
+        warn(`the expired resource ${name} cannot be deleted: ${error.message}`);
+      this.#stuck.set(name, error.message);
+    }
+  }
+}
+
+function deleteOf(collection: string, { id, version, text }: Stored): Change {
+  const key = { collection, id };
+  return { key, expect: version, next: undefined, replaced: text.length, principal: expiryPrincipal };
+}

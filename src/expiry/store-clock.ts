@@ -1,0 +1,28 @@
+/** The clock that decides about expiry. All instances on a database must decide alike, so they go by the database's clock. */
+import type { Store } from "../store/port/store.ts";
+
+/** The offset of this machine's clock to the clock of a database, as it was last measured. */
+export class StoreClock {
+  readonly #store: Pick<Store, "time">;
+  #offsetMs = 0;
+
+  constructor(store: Pick<Store, "time">) {
+    this.#store = store;
+  }
+
+  /** How far the clock of the database is ahead, in milliseconds. 0 if the store has no clock of its own. */
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
+  /** Measures the offset. A difference that the time of the answer explains counts as none. Throws UNAVAILABLE. */
+  async measure(): Promise<void> {
+    if (this.#store.time === undefined) return;
+    const asked = Date.now();
+    const start = performance.now();
+    const theirs = await this.#store.time();
+    const halfMs = (performance.now() - start) / 2;
+    const offsetMs = theirs - (asked + halfMs);
+    this.#offsetMs = Math.abs(offsetMs) <= halfMs + 1 ? 0 : Math.round(offsetMs);
+  }
+}

@@ -1,0 +1,69 @@
+/** Deletes expired resources while a service runs, in the instance that holds the lease of the store. */
+import type { Clock } from "../clock.ts";
+import { openCollection } from "../collection/collection.ts";
+import { Problem } from "../errors.ts";
+import { Lease, renewMs } from "../lease.ts";
+import { Records } from "../records.ts";
+import type { ServingStore } from "../store/port/store.ts";
+import type { Expiry } from "./expired.ts";
+import type { StoreClock } from "./store-clock.ts";
+
+/** The internal collection with the lease. */
+const leaseCollection = "_leases";
+
+/** What a sweeper depends on. */
+export interface SweeperParts {
+  expiry: Expiry;
+  store: ServingStore;
+  clock: Clock;
+  /** Whether several instances can use the store. */
+  isShared: boolean;
+  /** Whether the store can be used. */
+  isReady: () => boolean;
+  storeClock: StoreClock;
+  /** Whether this service deletes. Otherwise it only measures the clock of the store. */
+  sweeps: boolean;
+  newUuid: () => string;
+  warn: (message: string) => void;
+}
+
+/** The regular sweep of one service. Only one of its threads deletes. */
+export class Sweeper {
+  readonly #parts: SweeperParts;
+  readonly #lease: Lease;
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(parts: SweeperParts) {
+    this.#parts = parts;
+    const records = new Records(parts.store, [openCollection(leaseCollection)]);
+    this.#lease = new Lease({ ...parts, records }, { collection: leaseCollection, id: "expiry" });
+  }
+
+  /** Starts to sweep every few seconds. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+    await this.#lease.release().catch(() => {}); // the lease expires by itself
+  }
+
+  async #run(): Promise<void> {
+    const { clock, expiry, isReady, storeClock, sweeps, warn } = this.#parts;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await clock.until(clock.now() + renewMs, signal);
+      if (signal.aborted || !isReady()) continue;
+      try {
+        await storeClock.measure();
+        if (sweeps && (await this.#lease.take())) await expiry.sweep(expiry.names, signal);
+      } catch (error) {
+        // The store reports its own problems.
+        if (!(error instanceof Problem)) warn(`expiry: ${(error as Error).message}`);
+      }
+    }
+  }
+}

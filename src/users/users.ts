@@ -664,12 +664,15 @@ export class Users {
   async #moved({
     invitation: id,
   }: NewAccount): Promise<{ account: Versioned<Account>; invitation: Invitation } | undefined> {
-    const { records, now } = this.#parts;
+    const { records, now, grantable } = this.#parts;
     const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
     if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
     const account = await records.account(invitation.user);
     const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
     if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
+    // The account can have got a role since then that the administrator cannot give.
+    const judged = [...invitation.roles, ...grantable];
+    if (account.value.roles.some((role) => !judged.includes(role))) throw signInFailed();
     return { account, invitation };
   }
 

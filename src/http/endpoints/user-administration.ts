@@ -465,6 +465,8 @@ function changeOf(
   { email, roles, claims, disabled }: Partial<AccountChange>,
 ): AccountChange {
   if (roles !== undefined) requireRoles(service, roles, before.roles);
+  // The new address can be that of another person, who then has the roles of the account.
+  if (email !== undefined && email !== before.email) requireAddressable(service, before);
   const patched =
     claims === undefined
       ? before.claims
@@ -484,13 +486,25 @@ function changeOf(
 
 /** Throws INVALID_PARAMETER for a role that administrators cannot give. An account can keep those that it has. */
 function requireRoles(service: Service, roles: readonly string[], kept: readonly string[]): void {
+  const wrong = ungivable(service, roles, kept);
+  if (wrong !== undefined) refuse("roles", ["role", `cannot contain ${wrong}`]);
+}
+
+/** Throws INVALID_PARAMETER if the account has a role that administrators cannot give. */
+function requireAddressable(service: Service, { roles }: Account): void {
+  const wrong = ungivable(service, roles, []);
+  if (wrong !== undefined)
+    refuse("email", ["role", `cannot change, because the account has the role ${wrong}`]);
+}
+
+/** The first role that administrators cannot give, with which ones they can; `undefined` if they can give all of them. */
+function ungivable(service: Service, roles: readonly string[], kept: readonly string[]): string | undefined {
   const { grantable } = service.users as Users;
   const wrong = roles.find((role) => !kept.includes(role) && (!grantable.includes(role) || !isKeyRole(role)));
-  if (wrong === undefined) return;
+  if (wrong === undefined) return undefined;
   const allowed =
     grantable.length === 0 ? "no role is allowed" : `the allowed roles are ${grantable.join(", ")}`;
-  const what = `cannot contain ${shortJson(wrong)}: ${allowed}. The option "auth.users.roles" changes this`;
-  refuse("roles", ["role", what]);
+  return `${shortJson(wrong)}: ${allowed}. The option "auth.users.roles" changes this`;
 }
 
 function refuse(member: string, fault: Fault): never {

@@ -22,7 +22,7 @@ import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
-import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
+import { endIdentities, type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { SealedTickets } from "./sealed-tickets.ts";
 import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import {
@@ -676,7 +676,10 @@ export class Users {
     return { account, invitation };
   }
 
-  /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
+  /**
+   * What signs in without the address ends too: it can be that of the owner before. A password of the sign-up replaces that of the
+   * account, as after a reset: the administrator has named the owner's address.
+   */
   async #beginMoved(
     { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
     found: Versioned<Ticket>,
@@ -690,10 +693,18 @@ export class Users {
     const isOther = former !== undefined && !isKey(former) && former.value.user !== account.value.id;
     const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
     requireEnding(invitation, also);
+    const identities = endIdentities(await this.records.identitiesOf(account.value.id));
+    const isAppLeft = account.value.totp !== undefined;
     return this.begin(account, {
       ...beginning,
-      also: isOther ? [...also, ...endingOf([former])] : also, // all of the user end anyway
-      set: { ...set, ...(password !== undefined && { password }) },
+      // All sessions of the user end anyway.
+      also: [...also, ...identities, ...(isOther ? endingOf([former]) : [])],
+      set: {
+        ...set,
+        passkeys: undefined,
+        ...(!isAppLeft && { recoveryCodes: undefined }),
+        ...(password !== undefined && { password }),
+      },
     });
   }
 

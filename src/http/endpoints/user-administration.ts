@@ -32,6 +32,7 @@ import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
 import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
+import { identity, shownIdentity } from "./sign-in-providers.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -63,6 +64,11 @@ type Row = Pick<
 /** Whether a service has these endpoints. */
 export function hasUsers(described: Described): boolean {
   return described.settings.users !== undefined && hasAdministrators(described);
+}
+
+/** Whether users of a service can have identities at providers. */
+function hasIdentities(described: Described): boolean {
+  return hasUsers(described) && (described.settings.users?.providers.length ?? 0) > 0;
 }
 
 /** A row for administrators of a service with users. */
@@ -361,6 +367,40 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     successes: { 204: { description: "The user has no second factor." } },
     work: async ({ users, asked, source }) =>
       doneIf(await users.administration.resetFactors(idOf(asked), source)),
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_identities",
+    method: "GET",
+    names: ofAccount,
+    exists: hasIdentities,
+    id: "listIdentitiesOfAccount",
+    summary: "List the identities of an account",
+    description: "Lists the identities at providers with which the user can sign in, the newest first.",
+    successes: {
+      200: { description: "The identities.", content: json(closedObject({ identities: listOf(identity) })) },
+    },
+    work: async ({ users, asked }) => {
+      const found = await users.records.account(idOf(asked));
+      if (found === undefined) return notFound;
+      const all = await users.records.identitiesOf(found.value.id);
+      return answer({ identities: all.map(({ value }) => shownIdentity(value)) });
+    },
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_identities/{identity}",
+    method: "DELETE",
+    names: { ...ofAccount, identity: { description: "The id of the identity." } },
+    exists: hasIdentities,
+    id: "unlinkIdentityOfAccount",
+    summary: "Remove an identity of an account",
+    description:
+      "The user can no longer sign in with it, also if this was the only way. All sessions of the user end, and a mail tells the user.",
+    successes: { 205: { description: "The identity is removed." } },
+    work: async ({ users, asked, source }) => {
+      const { identity: id = "" } = asked.names;
+      const done = await users.administration.unlinkIdentity(idOf(asked), id, source);
+      return done ? { kind: "deleted" } : notFound;
+    },
   }),
   endpointOf({
     path: "/_invitations",

@@ -450,8 +450,15 @@ export class Users {
     return this.signIn({ email: account.email, ...proof }, visitor, session.id, "confirmation");
   }
 
-  /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
-  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
+  /**
+   * Sets a password by the code of a reset. All sessions of the user end, and so does `before`, the session of the client until now.
+   * Throws as `signIn` does, and PASSWORD_REFUSED.
+   */
+  async resetPassword(
+    asked: TicketProof & { password: string },
+    visitor: Visitor,
+    before: string | undefined,
+  ): Promise<Begun> {
     const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
@@ -463,6 +470,7 @@ export class Users {
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [
         ...(await this.#tickets.endingWith(found)),
+        ...(await this.#endingOther(before, account.value.id)),
         await this.#notice(account.value, notices.password),
       ];
       const set = { password: hashed, devices: [] };
@@ -689,16 +697,14 @@ export class Users {
       before,
     }: { visitor: Visitor; password: string | undefined; before: string | undefined },
   ): Promise<Decided<Begun>> {
-    const former = before === undefined ? undefined : await this.records.session(before);
-    const isOther = former !== undefined && !isKey(former) && former.value.user !== account.value.id;
     const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
     requireEnding(invitation, also);
     const identities = endIdentities(await this.records.identitiesOf(account.value.id));
+    const ofOther = await this.#endingOther(before, account.value.id);
     const isAppLeft = account.value.totp !== undefined;
     return this.begin(account, {
       ...beginning,
-      // All sessions of the user end anyway.
-      also: [...also, ...identities, ...(isOther ? endingOf([former]) : [])],
+      also: [...also, ...identities, ...ofOther],
       set: {
         ...set,
         passkeys: undefined,
@@ -743,12 +749,7 @@ export class Users {
     const ended = others.filter(
       (each) => ends === "all" || (each.value.id === ends && !isKey(each)) || unused.includes(each),
     );
-    // The session of the client until now can be that of another user.
-    const former =
-      ends === undefined || ends === "all" || ended.some((each) => each.value.id === ends)
-        ? undefined
-        : await this.records.session(ends);
-    const alsoEnded = former === undefined || isKey(former) ? [] : [former];
+    const ofOther = await this.#endingOther(ends === "all" ? undefined : ends, value.id);
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
@@ -759,12 +760,19 @@ export class Users {
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
-        ...endingOf([...ended, ...alsoEnded]),
+        ...endingOf(ended),
+        ...ofOther,
         this.#parts.audit.entry(recorded, visitor),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
     };
+  }
+
+  /** The end of the session of the client until now, if it is of another user. */
+  async #endingOther(session: string | undefined, user: string): Promise<Change[]> {
+    const former = session === undefined ? undefined : await this.records.session(session);
+    return former === undefined || isKey(former) || former.value.user === user ? [] : endingOf([former]);
   }
 
   /** The change that tells a user by mail what has changed in the account. */

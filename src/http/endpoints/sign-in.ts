@@ -505,7 +505,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     id: "setPassword",
     summary: "Set a password",
     description:
-      "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
+      "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins. If another session sends the request, it ends too.",
     successes: newSession,
     errors: [429],
     work: async (sent) => {
@@ -516,7 +516,8 @@ export const signInEndpoints: readonly Endpoint[] = [
         return started(sent, await users.own.changePassword(current, chosen, visitor));
       }
       const proof = requireMembers(given, ["ticket", "code"]);
-      return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
+      const reset = { ...proof, password: chosen };
+      return started(sent, await users.resetPassword(reset, visitor, asked.caller.principal?.session?.id));
     },
   }),
   ownEndpoint({

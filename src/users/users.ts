@@ -118,6 +118,8 @@ export interface Visitor extends AuditSource {
   /** The part of the network that lists of sessions show. */
   shownNetwork: string;
   agent: string | undefined;
+  /** Is aborted when the client has gone. Passwords that still wait are then not checked. @default never */
+  gone?: AbortSignal;
 }
 
 /** What a request says about who sends it. */
@@ -249,7 +251,7 @@ export class Users {
     this.own = new OwnAccount({
       ...flows,
       tickets: this.#tickets,
-      hashNew: (password, account, network) => this.#hashFor(account, password, network),
+      hashNew: (password, account, visitor) => this.#hashFor(account, password, visitor),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     });
@@ -335,7 +337,7 @@ export class Users {
     const known = user === undefined ? { ...profile, ...invitation?.profile } : await this.#profileOf(user);
     if (password !== undefined) this.#requireGoodPassword(password, read.address, known);
     await this.#tickets.count(visitor);
-    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
+    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
@@ -464,7 +466,7 @@ export class Users {
     const { password } = asked;
     const proven = await this.records.accountOf(await this.#provenAddress(asked));
     if (proven === undefined || proven.value.disabled) throw signInFailed();
-    const hashed = await this.#hashFor(proven.value, password, visitor.network);
+    const hashed = await this.#hashFor(proven.value, password, visitor);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
@@ -514,7 +516,7 @@ export class Users {
   /** The account whose password this is. Throws SIGN_IN_FAILED, QUOTA_EXCEEDED and UNAVAILABLE. */
   async #requireOwner(
     { email, password, device }: PasswordProof,
-    { network }: Visitor,
+    { network, gone }: Visitor,
   ): Promise<{ account: Account; rehashed: string | undefined }> {
     const { hasher, limits, now } = this.#parts;
     const { key } = readAddress(email);
@@ -535,14 +537,14 @@ export class Users {
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
     const taken = await takeFor(isKnown ? device : undefined);
     const { isRight, isOutdated } = await hasher
-      .verify(password, account?.password, network)
+      .verify(password, account?.password, network, gone)
       .catch(async (error: unknown) => {
         await taken.giveBack(); // nothing was guessed
         throw error;
       });
     if (!isRight || account === undefined || account.disabled) throw signInFailed();
     await taken.giveBack();
-    return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };
+    return { account, rehashed: isOutdated ? await hasher.hash(password, network, gone) : undefined };
   }
 
   /** A device with too many wrong passwords is no longer known. */
@@ -789,9 +791,9 @@ export class Users {
   }
 
   /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashFor({ id, email }: Account, password: string, network: string): Promise<string> {
+  async #hashFor({ id, email }: Account, password: string, visitor: Visitor): Promise<string> {
     this.#requireGoodPassword(password, email, await this.#profileOf(id));
-    return this.#hashNew(password, network);
+    return this.#hashNew(password, visitor);
   }
 
   async #profileOf(id: string): Promise<Readonly<Record<string, unknown>>> {
@@ -807,12 +809,12 @@ export class Users {
   }
 
   /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashNew(password: string, network: string): Promise<string> {
+  async #hashNew(password: string, { network, gone }: Visitor): Promise<string> {
     const { settings, hasher } = this.#parts;
     const onFailure = (error: unknown) => this.#noteUnasked(error);
     if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
       throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
-    return hasher.hash(password, network);
+    return hasher.hash(password, network, gone);
   }
 
   /** The list of stolen passwords cannot be asked, so passwords are taken without it. The log says so once. */

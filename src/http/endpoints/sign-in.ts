@@ -11,6 +11,7 @@ import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import { maxKeyMs, type UserSettings } from "../../users/user-settings.ts";
 import type { Begun, Confirmation, Current, Proof, SignUpAsked, Users, Visitor } from "../../users/users.ts";
+import { onGone } from "../admission/gone.ts";
 import { type Body, type Member, readBody } from "../endpoint/body.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
@@ -102,13 +103,18 @@ export function endpointOf({
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
       if (given.cookie === true) users.cookies.requireOwnPage(request);
-      const visitor = users.visitor(request);
+      const gone = new AbortController();
+      // Like a read: nothing is written before the password is checked.
+      const stopWatching = onGone({ method: "GET", socket: request.socket }, () => gone.abort());
+      const visitor = { ...users.visitor(request), gone: gone.signal };
       try {
         return await work({ users, given, visitor, asked });
       } catch (error) {
         const subject = asked.caller.principal?.session && asked.caller.principal.subject;
         await users.noteFailure(error, { kind, given, subject, isOwn, visitor });
         throw error;
+      } finally {
+        stopWatching();
       }
     },
   };

@@ -96,6 +96,11 @@ export class Vault {
     return sealed.startsWith(`${nameOfSecret(this.#first)}.`);
   }
 
+  /** Whether one of the secrets has encrypted a text. `open` still refuses it if it was changed. */
+  knows(sealed: string): boolean {
+    return this.#secrets.has(sealed.split(".")[0] ?? "");
+  }
+
   /**
    * A text that only this secret can make of `text`. It changes with the first secret, so it can name what lives for a short time,
    * such as a count of tries. Never find an account, a session or anything else by it that must outlive a change of secrets.

@@ -183,7 +183,7 @@ async function startThreads(
   return Threads.start(config, service.counts.threads, {
     data,
     exact: service.exact,
-    passwords: people?.passwords,
+    hashMethods: people?.hashMethods,
     keptMails: service.keptMails,
     attach: () => store.attach?.(),
     prepared: preparation.completed,

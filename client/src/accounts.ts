@@ -1,5 +1,5 @@
 /** The accounts of the users of a service, and its invitations, for administrators. */
-import type { UserSession } from "./auth.ts";
+import type { Identity, UserSession } from "./auth.ts";
 import { CollectionClient, type WriteOptions } from "./collection.ts";
 import type { Call, CallOptions, Send } from "./transport.ts";
 
@@ -116,6 +116,19 @@ export class AccountsClient {
   /** Removes the second factor, the recovery codes and the passkeys, ends all sessions, and mails the user. Throws NotFoundError. */
   resetFactors(id: string, options: CallOptions = {}): Promise<void> {
     return this.#do(id, "_reset-factors", { ...options, isRepeatable: false });
+  }
+
+  /** The identities at providers with which a user can sign in, the newest first. Throws NotFoundError. */
+  async identities(id: string, options: CallOptions = {}): Promise<readonly Identity[]> {
+    const path = `/_accounts/${encodeURIComponent(id)}/_identities`;
+    const { body } = await this.#send({ ...options, method: "GET", path, isRepeatable: true });
+    return (body as { identities: Identity[] }).identities;
+  }
+
+  /** Removes an identity, ends all sessions of the user, and mails the user. Throws NotFoundError. */
+  async unlinkIdentity(id: string, identity: string, options: CallOptions = {}): Promise<void> {
+    const path = `/_accounts/${encodeURIComponent(id)}/_identities/${encodeURIComponent(identity)}`;
+    await this.#send({ ...options, method: "DELETE", path, isRepeatable: true });
   }
 
   async #do(id: string, action: string, options: Pick<Call, "isRepeatable"> & CallOptions): Promise<void> {

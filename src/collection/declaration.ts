@@ -70,7 +70,7 @@ function refuseWhere(): never {
 /** A collection whose declaration can have faults. A function throws a StartError without faults if its part has some. */
 export interface CollectionReading {
   references: () => readonly Reference[];
-  /** The collection with its schema, without the other options. */
+  /** The collection with its schema, its kind of ids and its references, without the other options. */
   described: () => Collection;
   /** The collection with all options. */
   whole: () => Collection;
@@ -123,7 +123,10 @@ export async function readCollection(
   return {
     references,
     described: faults.read([], () =>
-      Object.defineProperty({ ...described() }, "idKind", { get: idKind, enumerable: true }),
+      Object.defineProperties({ ...described() } as Collection, {
+        idKind: { get: idKind, enumerable: true },
+        references: { get: references, enumerable: true },
+      }),
     ),
     whole: () => ({
       ...described(),

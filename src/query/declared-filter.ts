@@ -35,13 +35,13 @@ export function requireValidFilter(
   const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
   if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
   // An open schema allows any attribute, but in a list the same name leads to a related resource.
-  const relations = collection.references.map(forwardName);
   for (const { path } of leavesOf(filter)) {
     const [first, ...rest] = path;
-    if (rest.length === 0 || !relations.includes(first) || attributeInfo(collection, [first]).isDeclared)
+    const reference = collection.references.find((each) => forwardName(each) === first);
+    if (rest.length === 0 || reference === undefined || attributeInfo(collection, [first]).isDeclared)
       continue;
     throw new StartError(
-      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and ${user} cannot use attributes of related resources.`,
+      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and ${user} cannot use attributes of related resources. Compare attributes of the resource itself, such as ${shortJson(formatPath(reference.path))}.`,
     );
   }
 }

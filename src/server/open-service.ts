@@ -118,7 +118,7 @@ export interface OpenService {
   /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
   /** The people who sign in; absent without `auth.users`. */
-  people?: Pick<People, "passwords" | "mail" | "users">;
+  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users">;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */

@@ -16,7 +16,8 @@ import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
 import { Mirror } from "../users/mirror.ts";
 import {
   createPasswordHasher,
-  type HashCalls,
+  type HashMethods,
+  hashMethods,
   joinPasswordHasher,
   type PasswordHasher,
 } from "../users/password-hash.ts";
@@ -36,7 +37,7 @@ export interface PeopleParts {
   /** Six characters that name the store, once it is prepared. */
   identity: () => string;
   /** Calls the main thread; absent in the main thread. */
-  call?: ((method: HashCalls | "keptMails", ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  call?: ((method: keyof HashMethods | "keptMails", ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
@@ -57,6 +58,8 @@ export interface People {
   keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
+  /** What this thread does for the passwords of another one. */
+  hashMethods: () => HashMethods;
   /** Creates the internal collections. Throws the errors of the store. */
   prepare(): Promise<void>;
   /** Starts to send mails, and to remove what is over. Only one thread of a service does. */
@@ -148,6 +151,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     mail,
     ...(config.http.keepsMails && { keptMails }),
     passwords,
+    hashMethods: () => hashMethods(passwords),
     prepare: async () => {
       if (!readOnly) await records.prepare();
     },

@@ -15,7 +15,7 @@ import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../observe/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/port/store.ts";
-import type { PasswordHasher } from "../users/password-hash.ts";
+import type { HashMethods } from "../users/password-hash.ts";
 import { answerCalls } from "./calls.ts";
 
 /** What a thread gets when it starts. */
@@ -73,8 +73,8 @@ export interface ThreadsOptions {
   data: Omit<ThreadData, "number" | "config" | "port" | "attachment">;
   /** What the main thread counts for the others. */
   exact: ExactCounts;
-  /** Hashes passwords for the others; absent without users. */
-  passwords?: PasswordHasher | undefined;
+  /** What the main thread does for the passwords of one of the others; absent without users. */
+  hashMethods?: (() => HashMethods) | undefined;
   /** The mails that the main thread has kept. */
   keptMails: Service["keptMails"];
   /** Lets one more thread use the store. */
@@ -108,15 +108,12 @@ class Thread {
     this.#options = options;
     const { attachment, transfer = [] } = options.attach() ?? {};
     const { port1, port2 } = new MessageChannel();
-    const { exact, metrics, passwords, keptMails } = options;
+    const { exact, metrics, hashMethods, keptMails } = options;
     answerCalls(port1, {
       ...exact,
       metricsText: () => metrics?.exposition(),
       ...(keptMails && { keptMails }),
-      ...(passwords && {
-        hashPassword: passwords.hash.bind(passwords),
-        verifyPassword: passwords.verify.bind(passwords),
-      }),
+      ...hashMethods?.(),
     });
     this.#worker = startThread("server/thread", {
       workerData: { ...data, attachment, port: port2 } satisfies ThreadData,

@@ -358,17 +358,29 @@ export class Administration {
     return this.#strip(id, { set, notice: factorsNotice, place: "account", kind: "factorsReset", source });
   }
 
+  /**
+   * Removes an identity of a user, also if it is the only way to sign in. All sessions end, and a mail tells the user. Returns whether
+   * there was one. Throws UNAVAILABLE.
+   */
+  unlinkIdentity(id: string, identity: string, source: AuditSource): Promise<boolean> {
+    const about = { notice: identityNotice, place: "account", kind: "identityRemoved" } as const;
+    return this.#strip(id, { ...about, identity, source });
+  }
+
   /** Takes a way to sign in from a user. The link in the mail opens a place on the page for signing in. */
   async #strip(
     id: string,
     {
       set,
+      identity,
       notice,
       place,
       kind,
       source,
     }: {
-      set: Partial<Account>;
+      set?: Partial<Account>;
+      /** The id of an identity that goes. */
+      identity?: string;
       notice: string;
       place: string;
       kind: AuditKind;
@@ -378,13 +390,15 @@ export class Administration {
     const { records, audit, onMail } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
-      if (found === undefined) return undefined;
+      const all = identity === undefined ? [] : await records.identitiesOf(id);
+      const identities = all.filter((each) => each.value.id === identity);
+      if (found === undefined || (identity !== undefined && identities.length === 0)) return undefined;
       const value: Account = { ...inNewEpoch(found.value), ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
-      const entry = audit.entry({ kind, subject: id }, source);
+      const entry = audit.entry({ kind, subject: id, item: identity }, source);
       const mail = await this.#notice(found.value, { notice, place });
       const written = [put(accountsName, id, found.version, value), mail, entry];
-      return { changes: [...written, ...sessions], result: true };
+      return { changes: [...written, ...endIdentities(identities), ...sessions], result: true };
     });
     onMail();
     return done ?? false;
@@ -490,6 +504,9 @@ const resetNotice =
 
 const factorsNotice =
   "An administrator has removed the second factor and the passkeys of your account, and has ended all its sessions. A password or a code by mail is enough to sign in now. Set up a second factor again.";
+
+const identityNotice =
+  "An administrator has removed an account at another service with which you could sign in, and has ended all your sessions.";
 
 /** A link to a place on the page for signing in. Its secrets are in the fragment, which no server gets. */
 function linkTo(publicUrl: string, fragment: string): string {

@@ -1,4 +1,7 @@
-/** The regular work of a service with users: each hour, it removes expired sessions and keys, and old entries of the audit. */
+/**
+ * The regular work of a service with users: a minute after the start and then each hour, it removes expired sessions and keys, and
+ * old entries of the audit.
+ */
 import type { Clock } from "../clock.ts";
 import { Problem } from "../errors.ts";
 
@@ -40,8 +43,8 @@ export class HourlyWork {
   async #run(): Promise<void> {
     const { clock, isReady, warn, works } = this.#parts;
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await clock.until(clock.now() + (isReady() ? everyMs : minuteMs), signal);
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      await clock.until(clock.now() + (isFirst || !isReady() ? minuteMs : everyMs), signal);
       for (const [name, work] of Object.entries(works)) {
         if (signal.aborted || !isReady()) break;
         await work(signal).catch((error: unknown) => {

@@ -20,7 +20,7 @@ export interface OwnAccountParts {
   tickets: Tickets;
   mirror: Mirror;
   /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
-  hashNew(password: string, account: Account, network: string): Promise<string>;
+  hashNew(password: string, account: Account, visitor: Visitor): Promise<string>;
   /** What begins a session of an account whose factors are proven. */
   begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
   /** The change that tells a user something by mail. */
@@ -50,7 +50,7 @@ export class OwnAccount {
   async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
     const { begin, notice, untilCommitted, hashNew } = this.#parts;
     this.requireConfirmed(session);
-    const hashed = await hashNew(password, account, visitor.network);
+    const hashed = await hashNew(password, account, visitor);
     return untilCommitted(async () => {
       const current = await this.#requireOpen(account.id, session.id);
       const also = [await notice(current.value, notices.password)];

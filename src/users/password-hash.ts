@@ -13,14 +13,15 @@ import type { HashResult, HashTask } from "./password-thread.ts";
 export interface PasswordHasher {
   /**
    * A new hash of a password as a PHC string. Throws UNAVAILABLE if too many calls wait in the process, and QUOTA_EXCEEDED if too
-   * many wait for this network.
+   * many wait for this network. If `gone` is aborted before a thread begins, it does not begin, and the call rejects with
+   * INVALID_REQUEST.
    */
-  hash(password: string, network: string): Promise<string>;
+  hash(password: string, network: string, gone?: AbortSignal): Promise<string>;
   /**
    * Compares a password with a PHC string. `undefined` means an unknown user: no password is right, and the answer takes as
    * long. Throws as `hash`, and an Error if the text is no hash.
    */
-  verify(password: string, phc: string | undefined, network: string): Promise<Verified>;
+  verify(password: string, phc: string | undefined, network: string, gone?: AbortSignal): Promise<Verified>;
   /** The calls that have no answer yet, of all threads; 0 in a thread that is not the main thread. */
   readonly waiting: number;
   /** Ends the threads. Calls that wait, and later ones, reject with UNAVAILABLE. */
@@ -85,16 +86,21 @@ class ThreadedHasher implements PasswordHasher {
     return this.#waiting;
   }
 
-  async hash(password: string, network: string): Promise<string> {
+  async hash(password: string, network: string, gone?: AbortSignal): Promise<string> {
     if (!password.isWellFormed()) throw new TypeError("The password has half of a surrogate pair.");
     const parameters = { ...current, nonce: randomBytes(nonceLength) };
-    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network);
+    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network, gone);
     return toPhc(parameters, tag);
   }
 
-  async verify(password: string, phc: string | undefined, network: string): Promise<Verified> {
+  async verify(
+    password: string,
+    phc: string | undefined,
+    network: string,
+    gone?: AbortSignal,
+  ): Promise<Verified> {
     const { parameters, tag: expected } = parsePhc(phc ?? unknown);
-    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network);
+    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network, gone);
     const isRight = timingSafeEqual(tag, expected) && phc !== undefined && password.isWellFormed();
     return { isRight, isOutdated: isRight && !isCurrent(parameters) };
   }
@@ -106,8 +112,9 @@ class ThreadedHasher implements PasswordHasher {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  async #run(task: HashTask, network: string): Promise<Uint8Array> {
+  async #run(task: HashTask, network: string, gone: AbortSignal | undefined): Promise<Uint8Array> {
     if (this.#isClosed) throw new Problem("UNAVAILABLE", "The service stops.");
+    if (gone?.aborted === true) throw clientWentAway();
     const ofNetwork = this.#waitingOf.get(network) ?? 0;
     if (ofNetwork >= most.ofNetwork)
       throw new Problem(
@@ -121,12 +128,20 @@ class ThreadedHasher implements PasswordHasher {
       });
     this.#waiting++;
     this.#waitingOf.set(network, ofNetwork + 1);
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const pending: Pending = { task, resolve, reject };
+    const leave = () => {
+      if (!this.#queue.includes(pending)) return; // a thread works on it
+      this.#queue = this.#queue.filter((each) => each !== pending);
+      reject(clientWentAway());
+    };
+    gone?.addEventListener("abort", leave);
     try {
-      return await new Promise((resolve, reject) => {
-        this.#queue.push({ task, resolve, reject });
-        this.#next();
-      });
+      this.#queue.push(pending);
+      this.#next();
+      return await promise;
     } finally {
+      gone?.removeEventListener("abort", leave);
       this.#waiting--;
       const left = (this.#waitingOf.get(network) as number) - 1;
       if (left === 0) this.#waitingOf.delete(network);
@@ -205,16 +220,55 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64").replaceAll("=", "");
 }
 
-/** The calls of the main thread that other threads make. */
-export type HashCalls = "hashPassword" | "verifyPassword";
+function clientWentAway(): Problem {
+  return new Problem("INVALID_REQUEST", "The connection closed before the password was checked.");
+}
+
+/** What the main thread does for the passwords of one other thread. */
+export type HashMethods = ReturnType<typeof hashMethods>;
+
+/** The methods for one other thread. Each call has a name, so that its client can leave the queue. */
+export function hashMethods(hasher: PasswordHasher) {
+  const calls = new Map<string, AbortController>();
+  const named = async <T>(name: string, work: (gone: AbortSignal) => Promise<T>): Promise<T> => {
+    const gone = new AbortController();
+    calls.set(name, gone);
+    try {
+      return await work(gone.signal);
+    } finally {
+      calls.delete(name);
+    }
+  };
+  return {
+    hashPassword: (name: string, password: string, network: string) =>
+      named(name, (gone) => hasher.hash(password, network, gone)),
+    verifyPassword: (name: string, password: string, phc: string | undefined, network: string) =>
+      named(name, (gone) => hasher.verify(password, phc, network, gone)),
+    leavePasswords: (name: string) => calls.get(name)?.abort(),
+  };
+}
 
 /** The hasher of another thread: it asks that of the main thread. */
 export function joinPasswordHasher(
-  call: (method: HashCalls, ...args: (string | undefined)[]) => Promise<unknown>,
+  call: (method: keyof HashMethods, ...args: (string | undefined)[]) => Promise<unknown>,
 ): PasswordHasher {
+  let calls = 0;
+  const named = async (gone: AbortSignal | undefined, work: (name: string) => Promise<unknown>) => {
+    if (gone?.aborted === true) throw clientWentAway();
+    const name = String(++calls);
+    const leave = () => void call("leavePasswords", name);
+    gone?.addEventListener("abort", leave);
+    try {
+      return await work(name);
+    } finally {
+      gone?.removeEventListener("abort", leave);
+    }
+  };
   return {
-    hash: (...args) => call("hashPassword", ...args) as Promise<string>,
-    verify: (...args) => call("verifyPassword", ...args) as Promise<Verified>,
+    hash: (password, network, gone) =>
+      named(gone, (name) => call("hashPassword", name, password, network)) as Promise<string>,
+    verify: (password, phc, network, gone) =>
+      named(gone, (name) => call("verifyPassword", name, password, phc, network)) as Promise<Verified>,
     waiting: 0,
     close: async () => {},
   };

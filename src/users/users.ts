@@ -22,7 +22,7 @@ import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
-import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
+import { endIdentities, type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { SealedTickets } from "./sealed-tickets.ts";
 import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import {
@@ -118,6 +118,8 @@ export interface Visitor extends AuditSource {
   /** The part of the network that lists of sessions show. */
   shownNetwork: string;
   agent: string | undefined;
+  /** Is aborted when the client has gone. Passwords that still wait are then not checked. @default never */
+  gone?: AbortSignal;
 }
 
 /** What a request says about who sends it. */
@@ -249,7 +251,7 @@ export class Users {
     this.own = new OwnAccount({
       ...flows,
       tickets: this.#tickets,
-      hashNew: (password, account, network) => this.#hashFor(account, password, network),
+      hashNew: (password, account, visitor) => this.#hashFor(account, password, visitor),
       notice: (account, text) => this.#notice(account, text),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     });
@@ -335,7 +337,7 @@ export class Users {
     const known = user === undefined ? { ...profile, ...invitation?.profile } : await this.#profileOf(user);
     if (password !== undefined) this.#requireGoodPassword(password, read.address, known);
     await this.#tickets.count(visitor);
-    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor.network);
+    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
@@ -450,19 +452,27 @@ export class Users {
     return this.signIn({ email: account.email, ...proof }, visitor, session.id, "confirmation");
   }
 
-  /** Sets a password by the code of a reset. All sessions of the user end. Throws as `signIn` does, and PASSWORD_REFUSED. */
-  async resetPassword(asked: TicketProof & { password: string }, visitor: Visitor): Promise<Begun> {
+  /**
+   * Sets a password by the code of a reset. All sessions of the user end, and so does `before`, the session of the client until now.
+   * Throws as `signIn` does, and PASSWORD_REFUSED.
+   */
+  async resetPassword(
+    asked: TicketProof & { password: string },
+    visitor: Visitor,
+    before: string | undefined,
+  ): Promise<Begun> {
     const reset = (decide: (found: Versioned<Ticket>) => Promise<Decided<Begun>>) =>
       this.#untilCommitted(() => this.#tickets.redeem(asked, ["reset"], decide));
     const { password } = asked;
     const proven = await this.records.accountOf(await this.#provenAddress(asked));
     if (proven === undefined || proven.value.disabled) throw signInFailed();
-    const hashed = await this.#hashFor(proven.value, password, visitor.network);
+    const hashed = await this.#hashFor(proven.value, password, visitor);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [
         ...(await this.#tickets.endingWith(found)),
+        ...(await this.#endingOther(before, account.value.id)),
         await this.#notice(account.value, notices.password),
       ];
       const set = { password: hashed, devices: [] };
@@ -506,7 +516,7 @@ export class Users {
   /** The account whose password this is. Throws SIGN_IN_FAILED, QUOTA_EXCEEDED and UNAVAILABLE. */
   async #requireOwner(
     { email, password, device }: PasswordProof,
-    { network }: Visitor,
+    { network, gone }: Visitor,
   ): Promise<{ account: Account; rehashed: string | undefined }> {
     const { hasher, limits, now } = this.#parts;
     const { key } = readAddress(email);
@@ -527,14 +537,14 @@ export class Users {
     const isKnown = account !== undefined && isKnownDevice(account, device, now());
     const taken = await takeFor(isKnown ? device : undefined);
     const { isRight, isOutdated } = await hasher
-      .verify(password, account?.password, network)
+      .verify(password, account?.password, network, gone)
       .catch(async (error: unknown) => {
         await taken.giveBack(); // nothing was guessed
         throw error;
       });
     if (!isRight || account === undefined || account.disabled) throw signInFailed();
     await taken.giveBack();
-    return { account, rehashed: isOutdated ? await hasher.hash(password, network) : undefined };
+    return { account, rehashed: isOutdated ? await hasher.hash(password, network, gone) : undefined };
   }
 
   /** A device with too many wrong passwords is no longer known. */
@@ -664,16 +674,22 @@ export class Users {
   async #moved({
     invitation: id,
   }: NewAccount): Promise<{ account: Versioned<Account>; invitation: Invitation } | undefined> {
-    const { records, now } = this.#parts;
+    const { records, now, grantable } = this.#parts;
     const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
     if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
     const account = await records.account(invitation.user);
     const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
     if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
+    // The account can have got a role since then that the administrator cannot give.
+    const judged = [...invitation.roles, ...grantable];
+    if (account.value.roles.some((role) => !judged.includes(role))) throw signInFailed();
     return { account, invitation };
   }
 
-  /** A password of the sign-up replaces that of the account, as after a reset: the administrator has named the owner's address. */
+  /**
+   * What signs in without the address ends too: it can be that of the owner before. A password of the sign-up replaces that of the
+   * account, as after a reset: the administrator has named the owner's address.
+   */
   async #beginMoved(
     { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
     found: Versioned<Ticket>,
@@ -683,14 +699,20 @@ export class Users {
       before,
     }: { visitor: Visitor; password: string | undefined; before: string | undefined },
   ): Promise<Decided<Begun>> {
-    const former = before === undefined ? undefined : await this.records.session(before);
-    const isOther = former !== undefined && !isKey(former) && former.value.user !== account.value.id;
     const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
     requireEnding(invitation, also);
+    const identities = endIdentities(await this.records.identitiesOf(account.value.id));
+    const ofOther = await this.#endingOther(before, account.value.id);
+    const isAppLeft = account.value.totp !== undefined;
     return this.begin(account, {
       ...beginning,
-      also: isOther ? [...also, ...endingOf([former])] : also, // all of the user end anyway
-      set: { ...set, ...(password !== undefined && { password }) },
+      also: [...also, ...identities, ...ofOther],
+      set: {
+        ...set,
+        passkeys: undefined,
+        ...(!isAppLeft && { recoveryCodes: undefined }),
+        ...(password !== undefined && { password }),
+      },
     });
   }
 
@@ -729,12 +751,7 @@ export class Users {
     const ended = others.filter(
       (each) => ends === "all" || (each.value.id === ends && !isKey(each)) || unused.includes(each),
     );
-    // The session of the client until now can be that of another user.
-    const former =
-      ends === undefined || ends === "all" || ended.some((each) => each.value.id === ends)
-        ? undefined
-        : await this.records.session(ends);
-    const alsoEnded = former === undefined || isKey(former) ? [] : [former];
+    const ofOther = await this.#endingOther(ends === "all" ? undefined : ends, value.id);
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
@@ -745,12 +762,19 @@ export class Users {
         // Also if nothing in it changes: a session begins only with the account that was judged.
         put(accountsName, account.id, version, account),
         change,
-        ...endingOf([...ended, ...alsoEnded]),
+        ...endingOf(ended),
+        ...ofOther,
         this.#parts.audit.entry(recorded, visitor),
         ...also,
       ],
       result: { session, expiresAt: this.endOf(session, account), account, token, device: made },
     };
+  }
+
+  /** The end of the session of the client until now, if it is of another user. */
+  async #endingOther(session: string | undefined, user: string): Promise<Change[]> {
+    const former = session === undefined ? undefined : await this.records.session(session);
+    return former === undefined || isKey(former) || former.value.user === user ? [] : endingOf([former]);
   }
 
   /** The change that tells a user by mail what has changed in the account. */
@@ -767,9 +791,9 @@ export class Users {
   }
 
   /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashFor({ id, email }: Account, password: string, network: string): Promise<string> {
+  async #hashFor({ id, email }: Account, password: string, visitor: Visitor): Promise<string> {
     this.#requireGoodPassword(password, email, await this.#profileOf(id));
-    return this.#hashNew(password, network);
+    return this.#hashNew(password, visitor);
   }
 
   async #profileOf(id: string): Promise<Readonly<Record<string, unknown>>> {
@@ -785,12 +809,12 @@ export class Users {
   }
 
   /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashNew(password: string, network: string): Promise<string> {
+  async #hashNew(password: string, { network, gone }: Visitor): Promise<string> {
     const { settings, hasher } = this.#parts;
     const onFailure = (error: unknown) => this.#noteUnasked(error);
     if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
       throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
-    return hasher.hash(password, network);
+    return hasher.hash(password, network, gone);
   }
 
   /** The list of stolen passwords cannot be asked, so passwords are taken without it. The log says so once. */

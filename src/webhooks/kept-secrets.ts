@@ -1,6 +1,7 @@
 /** How the store keeps the secrets of webhooks: encrypted, if the service was given a secret of its own. */
+import { StartError } from "../errors.ts";
 import { isOvertaken, put } from "../records.ts";
-import type { Vault } from "../secrets.ts";
+import { secretVariable, type Vault } from "../secrets.ts";
 import type { Change } from "../store/port/commit.ts";
 import { isEncrypted, webhooksName } from "./webhook.ts";
 import { putState, type WebhookRecords } from "./webhook-records.ts";
@@ -31,7 +32,10 @@ export class KeptSecrets {
     return vault.open(purpose, placeOf(webhook), kept);
   }
 
-  /** Encrypts what the store keeps readable, or with an old secret of the service. */
+  /**
+   * Encrypts what the store keeps readable, or with an old secret of the service. Throws StartError if another secret has encrypted
+   * one of them.
+   */
   async encryptAll(records: WebhookRecords, now: () => number): Promise<void> {
     for (const { id } of (await records.all()).map(({ value }) => value))
       while (!(await this.#encrypt(records, id, now()))) {} // again, because another instance was faster
@@ -41,11 +45,12 @@ export class KeptSecrets {
     const state = await records.state(id);
     const webhook = await records.webhook(id);
     if (webhook === undefined) return true;
+    const { oldSecret } = state?.value ?? {};
+    for (const kept of [webhook.value.secret, oldSecret]) this.#requireKnown(id, kept);
     const changes: Change[] = [];
     const secret = this.keep(id, webhook.value.secret);
     if (secret !== webhook.value.secret)
       changes.push(put(webhooksName, id, webhook.version, { ...webhook.value, secret }));
-    const { oldSecret } = state?.value ?? {};
     const old = oldSecret === undefined ? undefined : this.keep(id, oldSecret);
     if (old !== oldSecret) changes.push(putState(id, state, { oldSecret: old }));
     try {
@@ -55,6 +60,13 @@ export class KeptSecrets {
       if (isOvertaken(error)) return false;
       throw error;
     }
+  }
+
+  #requireKnown(id: string, kept: string | undefined): void {
+    if (kept === undefined || !isEncrypted(kept) || this.#vault()?.knows(kept) === true) return;
+    throw new StartError(
+      `${secretVariable} has no secret that opens the secret of the webhook ${id}: an earlier secret of the service has encrypted it. Put that one behind the others, as in <new>,<old>, until the service has started with it.`,
+    );
   }
 }
 

@@ -162,7 +162,7 @@ describe("a start", () => {
         assert.ok(error instanceof StartError);
         assert.equal(
           error.message,
-          'collections.articles.access.read: "where" names "author.name", but "author" is a relation, and rules cannot use attributes of related resources.',
+          'collections.articles.access.read: "where" names "author.name", but "author" is a relation, and rules cannot use attributes of related resources. Compare attributes of the resource itself, such as "authorId".',
         );
         return true;
       },

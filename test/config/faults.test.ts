@@ -223,6 +223,18 @@ test("the configuration has no faults before this test breaks it", async () => {
   assert.deepEqual(await faultsOf(sound), []);
 });
 
+test("a rule that filters by a related resource is refused, also with an open schema", async () => {
+  const users = { access: { read: "public" } };
+  const articles = {
+    references: { authorId: "users" },
+    access: { read: { where: { "author.name": "Ada" } } },
+  };
+  const auth = { keys: true };
+  assert.deepEqual(await faultsOf({ auth, collections: { users, articles } }), [
+    'holdfast.config.json: collections.articles.access.read: "where" names "author.name", but "author" is a relation, and rules cannot use attributes of related resources. Compare attributes of the resource itself, such as "authorId".',
+  ]);
+});
+
 for (const each of breakers) {
   test(`a single wrong ${each.path.join(".")} is one fault`, () => check([each]));
 }

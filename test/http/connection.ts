@@ -81,6 +81,11 @@ export class Connection {
     this.#socket.destroy();
   }
 
+  /** Breaks the connection, so that the other side knows at once that nothing reads its answer. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
   async #something(deadline: number): Promise<void> {
     const stop = new AbortController();
     const woken = new Promise<void>((resolve) => {

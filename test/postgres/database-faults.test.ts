@@ -1,5 +1,8 @@
 /** Bad days of the database itself, each brought about by a trigger, a setting or a lock. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
 import { ceilingMs, until } from "../until.ts";
@@ -132,6 +135,22 @@ test("a list that takes too long says nothing of the database, whatever its attr
     assert.deepEqual((await served.ask("GET", "/readyz")).status, 200);
   }
   await letGo();
+});
+
+test("a list of deleted resources and a sort by a related resource end when their time is over", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-faults-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "holdfast.config.json");
+  const references = { parentId: { collection: "things", as: "parent" } };
+  await writeFile(config, JSON.stringify({ collections: { things: { references } } }));
+  const served = await serveDatabase(t, { config, storeOptions: { queryMs: 200 } });
+  await served.ask("DELETE", `things/${await create(served, 1)}`);
+  const letGo = await lockThings(t, served);
+  for (const path of ["things/_deleted?n=1", "things?sort=parent.n"])
+    assert.equal((await served.ask("GET", path)).code, "QUERY_TOO_EXPENSIVE", path);
+  await letGo();
+  for (const path of ["things/_deleted?n=1", "things?sort=parent.n"])
+    await until(`${path} is answered`, async () => (await served.ask("GET", path)).status === 200);
 });
 
 /** Locks the resources until it is released. */

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
+import type { Change } from "../../src/store/port/commit.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
 import { until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
@@ -27,12 +28,16 @@ describe("a list that no index serves", () => {
 
   before(async () => {
     fixture = await openSqliteFixture({ queryMs });
-    const load = await fixture.store.load(record);
+    const references = [{ path: ["parentId"], collection: "topics", onDelete: "restrict" }] as const;
+    const load = await fixture.store.load(declaration("topics", { references }));
     for (let from = 0; from < resources; from += 5_000) {
       await load.add(
         Array.from({ length: 5_000 }, (_, n) => {
           const id = `id${from + n}`;
-          return { id, text: JSON.stringify({ id, n: from + n, text: `some text ${"x".repeat(100)}` }) };
+          return {
+            id,
+            text: JSON.stringify({ id, n: from + n, parentId: id, text: `some text ${"x".repeat(100)}` }),
+          };
         }),
       );
     }
@@ -125,8 +130,41 @@ describe("a list that no index serves", () => {
     assert.equal(items.length, 1);
   });
 
+  test("is refused when it is sorted by an attribute of a related resource", async () => {
+    const relation = { kind: "reference", collection: "topics", path: ["parentId"] } as const;
+    const through = { kind: "related", relation, filter: { kind: "and", filters: [] } } as const;
+    await assert.rejects(list({ sort: [{ path: ["n"], descending: false, through }] }), {
+      code: "QUERY_TOO_EXPENSIVE",
+    });
+  });
+
   test("names no index where none would serve", async () => {
     await assert.rejects(list({}), /No index supports such a filter/);
+  });
+});
+
+describe("a list of deleted resources", () => {
+  test("is refused when its time is over", async () => {
+    const fixture = await openSqliteFixture({ queryMs: 50 });
+    const { store } = fixture;
+    try {
+      const ids = Array.from({ length: 3_000 }, (_, n) => `id${n}`);
+      const load = await store.load(record);
+      await load.add(ids.map((id) => ({ id, text: JSON.stringify({ id, text: "x".repeat(1_000) }) })));
+      await load.finish();
+      const changes = ids.map(
+        (id): Change => ({ key: { collection: "topics", id }, expect: 1, next: undefined }),
+      );
+      await store.commit({ changes, at: 1_000 });
+      const deleted = { hasMember: true, showsPrincipals: false };
+      const query = { collection: "topics", limit: 10, deleted };
+      await assert.rejects(store.list({ ...query, filter: heavy }), {
+        code: "QUERY_TOO_EXPENSIVE",
+        message: /50 ms.*It reads all deleted resources/,
+      });
+    } finally {
+      await fixture.cleanup();
+    }
   });
 });
 

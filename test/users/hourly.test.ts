@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../src/errors.ts";
 import { HourlyWork } from "../../src/users/hourly.ts";
+import { until } from "../until.ts";
 
 test("works are done each hour while the store can be used, and a failure of one stops no other", async () => {
   const [waits, done, warnings]: [number[], string[], string[]] = [[], [], []];
@@ -39,4 +40,24 @@ test("works are done each hour while the store can be used, and a failure of one
   assert.deepEqual(waits, [60_000, 3_600_000, 3_600_000, 3_600_000]);
   assert.deepEqual(done, Array(3).fill(["first", "second"]).flat());
   assert.deepEqual(warnings, ["first: broken"]);
+});
+
+test("the first time is a minute after the start, so that a service that restarts often does them too", async () => {
+  const waits: number[] = [];
+  const hourly = new HourlyWork({
+    clock: {
+      now: () => 1_000,
+      until: async (at, signal) => {
+        waits.push(at - 1_000);
+        if (waits.length === 2) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    },
+    isReady: () => true,
+    warn: assert.fail,
+    works: { first: async () => {} },
+  });
+  hourly.start();
+  await until("the first time is over", () => waits.length === 2);
+  await hourly.stop();
+  assert.deepEqual(waits, [60_000, 3_600_000]);
 });

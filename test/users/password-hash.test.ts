@@ -5,10 +5,12 @@ import { Problem } from "../../src/errors.ts";
 import { answerCalls, createCalls } from "../../src/server/calls.ts";
 import {
   createPasswordHasher,
+  hashMethods,
   joinPasswordHasher,
   type PasswordHasher,
 } from "../../src/users/password-hash.ts";
 import { longestStandstill, standstillBoundMs } from "../http/probe.ts";
+import { until } from "../until.ts";
 
 const right = "correct horse battery staple";
 
@@ -97,6 +99,23 @@ describe("what waits is bounded", () => {
   });
 });
 
+describe("a client that goes", () => {
+  test("takes its call out of the queue, and one that a thread works on goes on", async () => {
+    const times: number[] = [];
+    const own = createPasswordHasher({ threads: 1, onHash: (seconds) => times.push(seconds) });
+    const gone = new AbortController();
+    const begun = own.verify("password", foreign, "a", gone.signal);
+    const [waiting, last] = [own.hash(right, "a", gone.signal), own.verify("password", foreign, "b")];
+    gone.abort();
+    await assert.rejects(waiting, isProblem("INVALID_REQUEST"));
+    assert.equal((await begun).isRight, true);
+    assert.equal((await last).isRight, true);
+    await assert.rejects(own.hash(right, "a", gone.signal), isProblem("INVALID_REQUEST"));
+    assert.deepEqual([times.length, own.waiting], [2, 0]);
+    await own.close();
+  });
+});
+
 describe("a thread that ends", () => {
   test("rejects all that wait, and the next call starts a new one", async () => {
     const [failing, ...others] = [hasher.verify(right, impossible, "a"), ...manyCalls(9)];
@@ -128,7 +147,7 @@ test("the hasher reports the time of each hash", async () => {
 
 describe("another thread", () => {
   const { port1, port2 } = new MessageChannel();
-  answerCalls(port1, { hashPassword: hasher.hash.bind(hasher), verifyPassword: hasher.verify.bind(hasher) });
+  answerCalls(port1, hashMethods(hasher));
   const joined: PasswordHasher = joinPasswordHasher(createCalls(port2));
   after(() => port2.close());
 
@@ -136,6 +155,17 @@ describe("another thread", () => {
     const phc = await joined.hash(right, "a");
     assert.deepEqual(await joined.verify(right, phc, "a"), { isRight: true, isOutdated: false });
     assert.equal((await joined.verify(right, undefined, "a")).isRight, false);
+  });
+
+  test("takes the call of a client that goes out of the queue", async () => {
+    const others = Promise.all(manyCalls(20));
+    const gone = new AbortController();
+    const call = joined.hash(right, "a", gone.signal);
+    await until("the call waits", () => hasher.waiting === 21);
+    gone.abort();
+    await assert.rejects(call, isProblem("INVALID_REQUEST"));
+    await others;
+    await assert.rejects(joined.verify(right, foreign, "a", gone.signal), isProblem("INVALID_REQUEST"));
   });
 
   test("gets the problems of the main thread with their codes and headers", async () => {

@@ -43,7 +43,8 @@ const elsewhere: Readonly<Record<number, Success>> = {
   },
 };
 
-const identity: Part = closedObject(
+/** An identity in a response. */
+export const identity: Part = closedObject(
   {
     id: text,
     provider: { ...text, description: "The name of the provider." },
@@ -252,6 +253,7 @@ function pageOf(users: Users, returnTo: string, content: Record<string, string>)
   return url.href;
 }
 
-function shownIdentity({ id, provider, email, createdAt }: Identity): object {
+/** The members of an identity in a response. */
+export function shownIdentity({ id, provider, email, createdAt }: Identity): object {
   return { id, provider, email, createdAt: timeText(createdAt) };
 }

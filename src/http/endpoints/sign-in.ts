@@ -11,6 +11,7 @@ import type { GivenTicket, TicketProof } from "../../users/tickets.ts";
 import type { Account, Session } from "../../users/user-records.ts";
 import { maxKeyMs, type UserSettings } from "../../users/user-settings.ts";
 import type { Begun, Confirmation, Current, Proof, SignUpAsked, Users, Visitor } from "../../users/users.ts";
+import { onGone } from "../admission/gone.ts";
 import { type Body, type Member, readBody } from "../endpoint/body.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
@@ -102,13 +103,18 @@ export function endpointOf({
       const given =
         body && bytes ? await readBody(body, bytes, { limits: settings.limits, context: service }) : {};
       if (given.cookie === true) users.cookies.requireOwnPage(request);
-      const visitor = users.visitor(request);
+      const gone = new AbortController();
+      // Like a read: nothing is written before the password is checked.
+      const stopWatching = onGone({ method: "GET", socket: request.socket }, () => gone.abort());
+      const visitor = { ...users.visitor(request), gone: gone.signal };
       try {
         return await work({ users, given, visitor, asked });
       } catch (error) {
         const subject = asked.caller.principal?.session && asked.caller.principal.subject;
         await users.noteFailure(error, { kind, given, subject, isOwn, visitor });
         throw error;
+      } finally {
+        stopWatching();
       }
     },
   };
@@ -505,7 +511,7 @@ export const signInEndpoints: readonly Endpoint[] = [
     id: "setPassword",
     summary: "Set a password",
     description:
-      "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins.",
+      "Sets a password, with a ticket and the code of a reset, or in a session that was confirmed in the last ten minutes. All sessions of the user end, and a new one begins. If another session sends the request, it ends too.",
     successes: newSession,
     errors: [429],
     work: async (sent) => {
@@ -516,7 +522,8 @@ export const signInEndpoints: readonly Endpoint[] = [
         return started(sent, await users.own.changePassword(current, chosen, visitor));
       }
       const proof = requireMembers(given, ["ticket", "code"]);
-      return started(sent, await users.resetPassword({ ...proof, password: chosen }, visitor));
+      const reset = { ...proof, password: chosen };
+      return started(sent, await users.resetPassword(reset, visitor, asked.caller.principal?.session?.id));
     },
   }),
   ownEndpoint({

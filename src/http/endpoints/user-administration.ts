@@ -32,6 +32,7 @@ import { jsonLimits } from "../protocol/content.ts";
 import { patchFormat, requireContentType } from "../protocol/content-types.ts";
 import type { Service } from "../service.ts";
 import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
+import { identity, shownIdentity } from "./sign-in-providers.ts";
 
 /** A body, and the administration of the service that a request asks. */
 interface Sent {
@@ -63,6 +64,11 @@ type Row = Pick<
 /** Whether a service has these endpoints. */
 export function hasUsers(described: Described): boolean {
   return described.settings.users !== undefined && hasAdministrators(described);
+}
+
+/** Whether users of a service can have identities at providers. */
+function hasIdentities(described: Described): boolean {
+  return hasUsers(described) && (described.settings.users?.providers.length ?? 0) > 0;
 }
 
 /** A row for administrators of a service with users. */
@@ -363,6 +369,40 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       doneIf(await users.administration.resetFactors(idOf(asked), source)),
   }),
   endpointOf({
+    path: "/_accounts/{id}/_identities",
+    method: "GET",
+    names: ofAccount,
+    exists: hasIdentities,
+    id: "listIdentitiesOfAccount",
+    summary: "List the identities of an account",
+    description: "Lists the identities at providers with which the user can sign in, the newest first.",
+    successes: {
+      200: { description: "The identities.", content: json(closedObject({ identities: listOf(identity) })) },
+    },
+    work: async ({ users, asked }) => {
+      const found = await users.records.account(idOf(asked));
+      if (found === undefined) return notFound;
+      const all = await users.records.identitiesOf(found.value.id);
+      return answer({ identities: all.map(({ value }) => shownIdentity(value)) });
+    },
+  }),
+  endpointOf({
+    path: "/_accounts/{id}/_identities/{identity}",
+    method: "DELETE",
+    names: { ...ofAccount, identity: { description: "The id of the identity." } },
+    exists: hasIdentities,
+    id: "unlinkIdentityOfAccount",
+    summary: "Remove an identity of an account",
+    description:
+      "The user can no longer sign in with it, also if this was the only way. All sessions of the user end, and a mail tells the user.",
+    successes: { 205: { description: "The identity is removed." } },
+    work: async ({ users, asked, source }) => {
+      const { identity: id = "" } = asked.names;
+      const done = await users.administration.unlinkIdentity(idOf(asked), id, source);
+      return done ? { kind: "deleted" } : notFound;
+    },
+  }),
+  endpointOf({
     path: "/_invitations",
     method: "GET",
     page,
@@ -465,6 +505,8 @@ function changeOf(
   { email, roles, claims, disabled }: Partial<AccountChange>,
 ): AccountChange {
   if (roles !== undefined) requireRoles(service, roles, before.roles);
+  // The new address can be that of another person, who then has the roles of the account.
+  if (email !== undefined && email !== before.email) requireAddressable(service, before);
   const patched =
     claims === undefined
       ? before.claims
@@ -484,13 +526,25 @@ function changeOf(
 
 /** Throws INVALID_PARAMETER for a role that administrators cannot give. An account can keep those that it has. */
 function requireRoles(service: Service, roles: readonly string[], kept: readonly string[]): void {
+  const wrong = ungivable(service, roles, kept);
+  if (wrong !== undefined) refuse("roles", ["role", `cannot contain ${wrong}`]);
+}
+
+/** Throws INVALID_PARAMETER if the account has a role that administrators cannot give. */
+function requireAddressable(service: Service, { roles }: Account): void {
+  const wrong = ungivable(service, roles, []);
+  if (wrong !== undefined)
+    refuse("email", ["role", `cannot change, because the account has the role ${wrong}`]);
+}
+
+/** The first role that administrators cannot give, with which ones they can; `undefined` if they can give all of them. */
+function ungivable(service: Service, roles: readonly string[], kept: readonly string[]): string | undefined {
   const { grantable } = service.users as Users;
   const wrong = roles.find((role) => !kept.includes(role) && (!grantable.includes(role) || !isKeyRole(role)));
-  if (wrong === undefined) return;
+  if (wrong === undefined) return undefined;
   const allowed =
     grantable.length === 0 ? "no role is allowed" : `the allowed roles are ${grantable.join(", ")}`;
-  const what = `cannot contain ${shortJson(wrong)}: ${allowed}. The option "auth.users.roles" changes this`;
-  refuse("roles", ["role", what]);
+  return `${shortJson(wrong)}: ${allowed}. The option "auth.users.roles" changes this`;
 }
 
 function refuse(member: string, fault: Fault): never {

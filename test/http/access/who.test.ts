@@ -66,6 +66,8 @@ GET     /_accounts/{id}/_sessions                                  administrator
 POST    /_accounts/{id}/_sign-out                                  administrator
 POST    /_accounts/{id}/_reset                                     administrator
 POST    /_accounts/{id}/_reset-factors                             administrator
+GET     /_accounts/{id}/_identities                                administrator
+DELETE  /_accounts/{id}/_identities/{identity}                     administrator
 GET     /_audit                                                    administrator
 GET     /_invitations                                              administrator
 POST    /_invitations                                              administrator

@@ -93,7 +93,7 @@ function shapeOf(path: string, collection: string): RegExp {
   const shape = path
     .replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&")
     .replaceAll("{collection}", `(?:${collection})`)
-    .replaceAll(/\{(?:id|slug|event|name)\}/g, "[^/]+");
+    .replaceAll(/\{(?:id|slug|event|name|identity)\}/g, "[^/]+");
   return new RegExp(`^${shape}$`, "s");
 }
 

@@ -1,5 +1,8 @@
 /** Administrators invite people, and manage their accounts. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { until } from "../../until.ts";
 import type { Answer } from "../service.ts";
@@ -612,4 +615,40 @@ test("an administrator who gives back the present address withdraws the other on
     entries.some(({ kind, subject }) => kind === "invitationWithdrawn" && subject === user.id),
     "the audit has it",
   );
+});
+
+test("an administrator gives no address to an account with a role that administrators cannot give", async (t) => {
+  const { people, ask } = await start(t, { users: { roles: ["member"] } });
+  const { user } = await people.join("chief@root.example");
+  const path = `_accounts/${user.id}`;
+  const refused = await ask("PATCH", path, { email: bob });
+  assert.equal(problemOf(refused), "400 INVALID_PARAMETER");
+  const { violations } = refused.json as { violations: { pointer: string; code: string; detail: string }[] };
+  assert.deepEqual(
+    violations.map(({ pointer, code }) => [pointer, code]),
+    [["#/email", "role"]],
+  );
+  assert.match(violations[0]?.detail ?? "", /the account has the role "ops"/);
+  assert.deepEqual(bodyOf(await ask("GET", "_invitations")), { invitations: [] });
+  assert.equal(bodyOf<Account>(await ask("PATCH", path, { email: user.email })).email, user.email);
+});
+
+test("an address that was asked for before the account got such a role gives nothing", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-address-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const store = { kind: "sqlite", path: join(folder, "store.db") } as const;
+  const startWith = (roles: string[]) => start(t, { store, users: { roles } });
+  const first = await startWith(["member"]);
+  const { user } = await first.joinInvited(ada, ["member"]);
+  bodyOf(await first.ask("PATCH", `_accounts/${user.id}`, { email: bob }));
+  const invitation = await mailedToken(first.people, bob);
+  await first.service.stop();
+  const { ask, service } = await startWith(["member", "ops"]);
+  bodyOf(await ask("PATCH", `_accounts/${user.id}`, { roles: ["ops"] }));
+  await service.stop();
+  const { people } = await startWith(["member"]);
+  const asked = { email: bob, password: goodPassword, invitation };
+  const { ticket } = bodyOf<{ ticket: string }>(await people.post("sign-up", asked), 202);
+  const proven = await people.post("sign-in", { ticket, code: await people.codeFor(bob) });
+  assert.equal(problemOf(proven), "401 SIGN_IN_FAILED");
 });

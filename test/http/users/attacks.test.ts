@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
 import { follow } from "../follow.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
@@ -338,4 +339,33 @@ test("a right password that was not checked, because too many wait, is no wrong 
     String(refused),
   );
   bodyOf(await people.post("sign-in", right));
+});
+
+test("the password of a client that has gone is not checked, if it still waits", async (t) => {
+  const metrics = { host: "127.0.0.1", port: 0 };
+  const { service, post, join } = await startPeople(t, { metrics, trustProxy: ["127.0.0.1"] });
+  await join(ada);
+  const from = (network: number) => ({ "x-forwarded-for": `192.0.2.${network}` });
+  const others = Array.from({ length: 40 }, (_, n) =>
+    post("sign-in", { email: `${n}@example.org`, password: goodPassword }, from(n + 1)),
+  );
+  const body = JSON.stringify({ email: ada, password: goodPassword });
+  const head = `POST /api/v1/_auth/sign-in HTTP/1.1\r\nHost: ${new URL(service.origin).host}\r\n`;
+  const fields = `Content-Type: application/json\r\nX-Forwarded-For: 192.0.2.99\r\n`;
+  const five = await Promise.all(Array.from({ length: 5 }, () => service.connect()));
+  for (const each of five) each.write(`${head}${fields}Content-Length: ${body.length}\r\n\r\n${body}`);
+  // Four of a network can wait, so the refusal of one shows that the four others have arrived. They wait behind those above.
+  assert.equal((await Promise.any(five.map((each) => each.answer()))).status, 429);
+  for (const each of five) each.reset();
+  await until("the places of those who have gone are free", async () => {
+    const answer = await post("sign-in", { email: ada, password: goodPassword }, from(99));
+    return answer.status === 200;
+  });
+  await Promise.all(others);
+  const hashes = async () => {
+    const { value } = readExposition(await (await fetch(String(service.metrics))).text());
+    return value("holdfast_password_hash_seconds_count");
+  };
+  await until("all hashes are counted", async () => (await hashes()) >= 42);
+  assert.equal(await hashes(), 42);
 });

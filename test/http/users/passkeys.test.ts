@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
+import { until } from "../../until.ts";
+import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 import { startOpenId, TestBrowser } from "./provider-servers.ts";
 import { SoftwarePasskey, type Wrong } from "./software-passkey.ts";
@@ -23,7 +25,7 @@ async function start(t: TestContext, users: Partial<UserSettings> = {}) {
   };
   // A local service is found under the name of this machine.
   const page = `http://localhost:${new URL(people.service.origin).port}`;
-  return { ...people, wait, device: () => new SoftwarePasskey(page) };
+  return { ...people, wait, now: () => now, device: () => new SoftwarePasskey(page) };
 }
 
 /** Adds a passkey of a new device. */
@@ -242,4 +244,46 @@ test("somebody who can sign in at a provider can remove the last passkey", async
   );
   const removed = await browser.send(`/api/v1/_auth/factors/${factor.id}`, { method: "DELETE" });
   assert.equal(removed.status, 205, removed.text);
+});
+
+test("another address that an administrator gives ends the passkeys, and keeps the authenticator app", async (t) => {
+  const all = await start(t, { signUp: { domains: ["example.org"], roles: ["ops"] }, roles: ["ops"] });
+  const { service, post, codeFor, mails, wait } = all;
+  const root = await all.join("root@example.org");
+  const move = async (id: string, email: string) => {
+    const path = `/api/v1/_accounts/${id}`;
+    bodyOf(await service.send({ method: "PATCH", path, content: { email }, headers: bearer(root.token) }));
+    await until("a mail", () => mails.some(({ to }) => to === email));
+    const text = mails.find(({ to }) => to === email)?.text ?? "";
+    const asked = { email, invitation: /#invitation=([\w-]{43})/.exec(text)?.[1] };
+    const { ticket } = bodyOf<{ ticket: string }>(await post("sign-up", asked), 202);
+    return bodyOf<Signed & { factors?: string[] }>(
+      await post("sign-in", { ticket, code: await codeFor(email, 1) }),
+    );
+  };
+  const { token, user } = await all.join(ada);
+  const { device } = await addPasskey(all, token);
+  bodyOf((await signIn(all, device)).answer);
+  const { token: moved } = await move(user.id, "ada2@example.org");
+  assert.equal(problemOf((await signIn(all, device)).answer), "401 SIGN_IN_FAILED");
+  const factors = async (headers: object) =>
+    bodyOf<{ factors: { kind: string }[]; recoveryCodes: number }>(
+      await service.send({ path: "/api/v1/_auth/factors", headers: { ...headers } }),
+    );
+  assert.deepEqual((await factors(bearer(moved))).factors, []);
+
+  const { ticket, secret } = bodyOf<{ ticket: string; secret: string }>(
+    await post("factors", { kind: "totp" }, bearer(moved)),
+  );
+  bodyOf(await post("factors", { ticket, totp: codeAt(secret, all.now()) }, bearer(moved)));
+  const added = await addPasskey(all, moved);
+  bodyOf(added.answer);
+  const step = await move(user.id, "ada3@example.org");
+  assert.deepEqual(step.factors, ["totp", "recoveryCode"]);
+  wait(30_000);
+  const second = { ticket: (step as unknown as { ticket: string }).ticket, totp: codeAt(secret, all.now()) };
+  const signed = bodyOf<Signed>(await post("second-factor", second));
+  const left = await factors(bearer(signed.token));
+  assert.deepEqual([left.factors.map(({ kind }) => kind), left.recoveryCodes], [["totp"], 10]);
+  assert.equal(problemOf((await signIn(all, added.device)).answer), "401 SIGN_IN_FAILED");
 });

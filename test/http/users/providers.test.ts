@@ -1,16 +1,17 @@
 /** People sign in at providers, and link the identities there to their accounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createClient, NotFoundError } from "../../../client/src/index.ts";
 import { readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
 import { codeAt } from "./authenticator-app.ts";
-import { bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
+import { bearer, bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
 import { fragmentOf, startGithub, startOpenId, TestBrowser } from "./provider-servers.ts";
 
 const ada = "ada@example.org";
 const methods = ["password", "email", "providers"] as const;
 
-const signUp = async (browser: TestBrowser, people: People, email: string) => {
+const joinAt = async (browser: TestBrowser, people: People, email: string) => {
   const before = people.mails.filter(({ to }) => to === email).length;
   const content = { email, password: goodPassword };
   const asked = await browser.send("/api/v1/_auth/sign-up", { content });
@@ -130,7 +131,7 @@ test("without trust or a verified address, the address gets a code first", async
     const { link: ticket } = fragmentOf(await browser.signIn(name));
     assert.equal(await browser.user(), undefined);
     assert.equal(people.mails.filter(({ to }) => to === email).length, 0);
-    await signUp(browser, people, email);
+    await joinAt(browser, people, email);
     bodyOf(await link(browser, ticket));
     const other = new TestBrowser(people.service);
     await other.signIn(name);
@@ -261,6 +262,66 @@ test("the identities of a deleted profile or account sign in to nothing", async 
   assert.equal((await browser.send(`/api/v1/users/${first?.id}`, { method: "DELETE" })).status, 205);
   await browser.signIn("google");
   assert.notEqual((await browser.user())?.id, first?.id);
+});
+
+test("an administrator sees and removes the identities of a user, and another address ends them", async (t) => {
+  const google = await startOpenId(t, { name: "google", trustEmail: true });
+  const signUp = { domains: ["example.org"], roles: ["ops"] };
+  const users = { methods, providers: [google.settings], signUp, roles: ["ops"] };
+  const people = await startPeople(t, { users });
+  const root = await people.join("root@example.org");
+  const ask = (method: string, path: string, content?: object) =>
+    people.service.send({
+      method,
+      path: `/api/v1/${path}`,
+      ...(content && { content }),
+      headers: bearer(root.token),
+    });
+  google.person = { sub: "1", email: ada, email_verified: true };
+  const browser = new TestBrowser(people.service);
+  await browser.signIn("google");
+  const user = await browser.user();
+  const path = `_accounts/${user?.id}`;
+  const { $accounts } = createClient({
+    baseUrl: `${people.service.origin}/api/v1`,
+    token: root.token,
+  });
+  const shown = () => $accounts.identities(user?.id ?? "");
+  const [identity] = await shown();
+  assert.deepEqual([identity], await identitiesOf(browser));
+  bodyOf(await ask("GET", `${path}/_identities`));
+  assert.equal((await ask("DELETE", `${path}/_identities/${root.user.id}`)).status, 404);
+  assert.equal((await ask("GET", `_accounts/${crypto.randomUUID()}/_identities`)).status, 404);
+  await assert.rejects($accounts.unlinkIdentity(user?.id ?? "", root.user.id), NotFoundError);
+  const removing = () => ask("DELETE", `${path}/_identities/${identity?.id}`);
+  assert.equal((await removing()).status, 205);
+  assert.equal((await removing()).status, 404);
+  assert.deepEqual(await shown(), []);
+  await until("the session has ended", async () => (await browser.user()) === undefined);
+  await until("a notice", () =>
+    people.mails.some(({ to, text }) => to === ada && /An administrator has removed/.test(text)),
+  );
+  const { link: ticket } = fragmentOf(await browser.signIn("google"));
+  const { entries } = bodyOf<{ entries: { kind: string; actor?: string; item?: string }[] }>(
+    await ask("GET", `_audit?subject=${user?.id}&kind=identityRemoved`),
+  );
+  assert.deepEqual(
+    entries.map(({ actor, item }) => [actor, item]),
+    [[root.user.id, identity?.id]],
+  );
+
+  await joinAt(browser, people, ada);
+  bodyOf(await link(browser, ticket));
+  assert.equal((await shown()).length, 1);
+  const bob = "bob@example.org";
+  bodyOf(await ask("PATCH", path, { email: bob }));
+  await until("a mail", () => people.mails.some(({ to }) => to === bob));
+  const [, invitation] =
+    /#invitation=([\w-]{43})/.exec(people.mails.find(({ to }) => to === bob)?.text ?? "") ?? [];
+  const asked = bodyOf<{ ticket: string }>(await people.post("sign-up", { email: bob, invitation }), 202);
+  const code = await people.codeFor(bob, 1);
+  bodyOf(await people.post("sign-in", { ticket: asked.ticket, code }));
+  assert.deepEqual(await shown(), []);
 });
 
 test("a read-only service sends nobody to a provider", async (t) => {

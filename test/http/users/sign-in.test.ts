@@ -1,6 +1,7 @@
 /** People sign up, sign in, confirm, and sign out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -103,6 +104,24 @@ test("an account that somebody opened in advance does not exist: once an address
   await join(ada);
   assert.equal(problemOf(await post("sign-in", early)), "401 SIGN_IN_FAILED");
   assert.equal(problemOf(await post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+});
+
+test("a reset ends the session of the caller, also if it was of another user, and no key", async (t) => {
+  const { service, post, codeFor, join } = await startPeople(t);
+  await join(ada);
+  const other = await join("bob@example.org");
+  const content = { name: "backup", expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+  const key = bodyOf<Signed>(await post("sessions", content, bearer(other.token)), 201);
+  const isIn = async ({ token }: Signed) =>
+    (await service.send({ path: "/api/v1/_auth", headers: bearer(token) })).status === 200;
+  for (const [n, caller] of [key, other].entries()) {
+    const { ticket } = bodyOf<{ ticket: string }>(await post("reset", { email: ada }), 202);
+    const proof = { ticket, code: await codeFor(ada, 1 + n * 2) };
+    const reset = { ...proof, password: `another staple battery ${n}` };
+    assert.equal(bodyOf<Signed>(await post("password", reset, bearer(caller.token))).user.email, ada);
+  }
+  await until("the session has ended", async () => !(await isIn(other)));
+  assert.ok(await isIn(key));
 });
 
 test("a reset sets a password, and ends all sessions", async (t) => {

@@ -134,3 +134,23 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
     await (await startService({ store: address, secrets: [] })).stop();
   });
 }
+
+test("a service does not start with the secret of a webhook that none of its secrets opens, and says which one", async (t) => {
+  const { url, release } = await openDatabase();
+  t.after(release);
+  const store = { kind: "postgres", url } as const;
+  const [own, newer] = [newSecret(), newSecret()];
+  const first = await startService({ store, secrets: [own] });
+  await (await startService({ store, secrets: [newer, own] })).stop();
+  const hook = { url: "http://127.0.0.1:1/", collections: ["topics"] };
+  const { id } = (await ask(first, "POST", "", hook)).json as { id: string };
+  await first.stop();
+  await assert.rejects(startService({ store, secrets: [newer] }), (error: unknown) => {
+    assert.ok(error instanceof StartError, String(error));
+    assert.match(error.message, /^HOLDFAST_SECRET has no secret that opens the secret of the webhook /);
+    assert.ok(error.message.includes(id) && error.message.includes("<new>,<old>"), error.message);
+    return !error.message.includes(newer);
+  });
+  await (await startService({ store, secrets: [newer, own] })).stop();
+  await (await startService({ store, secrets: [newer] })).stop();
+});

@@ -14,7 +14,7 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   clock: 50,
   collection: 4_050,
-  query: 4_200,
+  query: 4_300,
   store: 22_700,
   "store/sqlite": 6_550,
   "store/postgres": 5_400,
@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_900,
+  http: 20_250,
   config: 2_950,
   fit: 250,
   server: 1_800,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 496;
+const mostFiles = 499;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -47,6 +47,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "administration/keys",
     "batch",
     "batch-races",
+    "by-unique-key",
     "bulk",
     "conditional",
     "create",

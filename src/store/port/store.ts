@@ -7,6 +7,7 @@
  * every store against it.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { Unique } from "../../collection/unique.ts";
 import type {
   ChangedResource,
   ChangedTexts,
@@ -106,6 +107,12 @@ export interface ServingStore {
    * resource ever had the id. No retention removes this.
    */
   lastVersion(key: Key): Promise<number>;
+
+  /**
+   * The id of the resource that has a value in a unique attribute (`uniqueValue`), without `where`; `undefined` if none has it, or if
+   * the collection does not declare the attribute. Sees every commit that was confirmed before the call.
+   */
+  holder(collection: string, unique: Unique, value: string): Promise<string | undefined>;
 
   /**
    * Writes all changes of the commit or none of them. Resolves when they are on disk. The collections must exist

@@ -94,8 +94,8 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     await withinDeadline(service, work, outcomeUnknown);
   } catch (error) {
     // not a precondition of the client, because those are checked before the commit
-    if (error instanceof Problem && (error.code === "PRECONDITION_FAILED" || plan.mayRetry?.(error)))
-      return overtaken;
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
+    if (error instanceof Problem && plan.mayRetry?.(error) === true) return overtaken;
     const problem = await withViolations(write, changes, error);
     throw explain === undefined ? problem : explain(problem);
   }

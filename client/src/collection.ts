@@ -1,5 +1,6 @@
 /** The client of one collection: reads its resources as `collection-reads.ts` does, and writes them. */
 import type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
+import { type ByUniqueKey, byUniqueKey, type UniqueKeyOf } from "./by-key.ts";
 import { CollectionReads } from "./collection-reads.ts";
 import { ConflictError, HoldfastError, ProblemError, ResultHiddenError } from "./errors.ts";
 import type { ImportReport } from "./import-report.ts";
@@ -110,6 +111,11 @@ export class CollectionClient<
       if (conflict.afterLostAnswer && current !== undefined && isSameState(current, resource)) return current;
       throw conflict;
     }
+  }
+
+  /** The resource that has the values of a unique key: `by({ email: "ada@x.org" }).put({ … })`. Reads use a filter instead. */
+  by(key: UniqueKeyOf<D>): ByUniqueKey<D> {
+    return byUniqueKey<D>((call) => this.send(call), this.path, key);
   }
 
   /** Changes a part of a resource by a merge patch, in which null removes an attribute, or by a JSON Patch. */

@@ -14,11 +14,11 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   clock: 50,
   collection: 4_050,
-  query: 4_300,
-  store: 22_700,
-  "store/sqlite": 6_550,
+  query: 4_350,
+  store: 22_800,
+  "store/sqlite": 6_600,
   "store/postgres": 5_400,
-  import: 1_250,
+  import: 1_450,
   rewind: 400,
   access: 2_150,
   changes: 900,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 499;
+const mostFiles = 500;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -41,6 +41,11 @@ export interface ImportOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Whether to import the valid resources even if others are invalid. @default false */
   readonly skipInvalid?: boolean;
+  /**
+   * The attributes of a unique key: a resource then changes the one that has its values, and keeps the attributes that it leaves out.
+   * @default all resources are new
+   */
+  readonly on?: string | readonly string[];
   /** The time for the import, in milliseconds. @default 600000 */
   readonly timeoutMs?: number;
 }
@@ -157,13 +162,14 @@ export class CollectionClient<
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
   async import(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
+    { dryRun, skipInvalid, on, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
   ): Promise<ImportReport> {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
+      ...(on === undefined ? {} : { on: String(on) }),
     }).toString();
     const { body } = await this.send({
       ...call,

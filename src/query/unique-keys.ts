@@ -28,6 +28,31 @@ export function keysOf({ unique, visibility }: Pick<Collection, "unique" | "visi
   return unique.filter((each) => each.where === undefined && pathsOf(each).every(isSeen));
 }
 
+/** The unique key with exactly these attributes; `undefined` if the collection has none. */
+export function keyNamed(names: Iterable<string>, collection: Collection): Unique | undefined {
+  const asked = new Set(names);
+  return keysOf(collection).find((each) => {
+    const paths = pathsOf(each);
+    return paths.length === asked.size && paths.every((path) => asked.has(formatPath(path)));
+  });
+}
+
+/** The unique keys of a collection, for messages: `"email"; "teamId" and "slug"`. Empty if it has none. */
+function listKeys(collection: Collection): string {
+  const names = (unique: Unique) => pathsOf(unique).map((path) => shortJson(formatPath(path)));
+  return keysOf(collection)
+    .map((each) => names(each).join(" and "))
+    .join("; ");
+}
+
+/** What the name of a unique key must be. Completes a sentence that begins with the place. */
+export function whyNoKey(collection: Collection): string {
+  const keys = listKeys(collection);
+  return keys === ""
+    ? "cannot be used: the collection has no unique attributes without a filter"
+    : `must name one of these unique keys, with commas between its attributes: ${keys}`;
+}
+
 /** Whether a resource has the values of a key. */
 export function hasKey(resource: Record<string, unknown>, { unique, value }: UniqueKey): boolean {
   return uniqueValue(resource, unique) === value;
@@ -42,7 +67,7 @@ export function parseUniqueKey(query: string, collection: Collection): UniqueKey
     texts.set(name, text);
   }
   violations.throwIfAny();
-  const unique = keysOf(collection).find((each) => isNamed(each, texts));
+  const unique = keyNamed(texts.keys(), collection);
   if (unique === undefined) throw noKey([...texts.keys()], collection);
   const resource = Object.create(null) as Record<string, unknown>;
   for (const path of pathsOf(unique)) {
@@ -67,19 +92,14 @@ export function requireKey(content: Record<string, unknown>, key: UniqueKey): vo
   });
 }
 
-function isNamed(unique: Unique, texts: ReadonlyMap<string, string>): boolean {
-  const paths = pathsOf(unique);
-  return paths.length === texts.size && paths.every((path) => texts.has(formatPath(path)));
-}
-
 function noKey(names: readonly string[], collection: Collection): Problem {
-  const keys = keysOf(collection).map((each) => pathsOf(each).map((path) => shortJson(formatPath(path))));
+  const keys = listKeys(collection);
   const detail =
-    keys.length === 0
+    keys === ""
       ? "cannot name a resource: no unique attribute of the collection can be used"
-      : `cannot name a resource. Give exactly one of these unique keys, with "=": ${keys.map((each) => each.join(" and ")).join("; ")}`;
-  const known = new Set(keys.flat());
-  const name = names.find((each) => !known.has(shortJson(each))) ?? names[0] ?? "";
+      : `cannot name a resource. Give exactly one of these unique keys, with "=": ${keys}`;
+  const known = new Set(keysOf(collection).flatMap((each) => pathsOf(each).map(formatPath)));
+  const name = names.find((each) => !known.has(each)) ?? names[0] ?? "";
   return new Problem("INVALID_PARAMETER", `The query ${detail}.`, {
     violations: [{ in: "query", name, code: "uniqueKey", detail }],
   });

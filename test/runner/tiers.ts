@@ -48,6 +48,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "batch",
     "batch-races",
     "by-unique-key",
+    "imports-on",
     "bulk",
     "conditional",
     "create",

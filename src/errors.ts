@@ -23,7 +23,7 @@ export const problems = {
   },
   VALIDATION_FAILED: { status: 400, meaning: "The resource does not match the schema of its collection." },
   ID_REQUIRED: { status: 400, meaning: "A replacement must contain the id of the resource." },
-  ID_MISMATCH: { status: 400, meaning: "The id in the body differs from the id in the path." },
+  ID_MISMATCH: { status: 400, meaning: "The id in the body differs from that of the resource." },
   INVALID_PARAMETER: {
     status: 400,
     meaning:

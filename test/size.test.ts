@@ -14,32 +14,32 @@ const bounds: Readonly<Record<string, number>> = {
   counters: 50,
   clock: 50,
   collection: 4_200,
-  query: 4_200,
-  store: 22_750,
-  "store/sqlite": 6_550,
+  query: 4_350,
+  store: 22_850,
+  "store/sqlite": 6_600,
   "store/postgres": 5_400,
-  import: 1_250,
+  import: 1_450,
   rewind: 400,
   access: 2_150,
   changes: 900,
-  webhooks: 2_600,
-  http: 19_950,
+  webhooks: 2_650,
+  http: 20_400,
   config: 2_950,
   fit: 300,
   server: 1_850,
-  commands: 4_850,
+  commands: 4_900,
   cli: 50,
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_200,
+  users: 6_300,
   secrets: 150,
   lease: 100,
   expiry: 500,
 };
 
 /** The most files in `src`. */
-const mostFiles = 502;
+const mostFiles = 506;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

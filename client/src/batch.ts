@@ -1,4 +1,5 @@
 /** Batches: several writes in one request, all or none of them. */
+import { queryOf, type UniqueKeyOf } from "./by-key.ts";
 import { ResultHiddenError } from "./errors.ts";
 import { idAt, keyedPost } from "./posts.ts";
 import type {
@@ -38,6 +39,13 @@ export interface BatchCollection<D> {
   /** Changes attributes by operators, such as `{ views: { $increment: 1 } }`. */
   update(target: ResourceOrId<D>, operators: UpdateOf<D>): Operation<ResourceOf<D>>;
   delete(target: ResourceOrId<D>): Operation<undefined>;
+  /** Plans operations on the resource that has the values of a unique key. A put is a create for later operations too. */
+  by(key: UniqueKeyOf<D>): {
+    put(attributes: InputOf<D>): PlannedCreate<ResourceOf<D>, IdOf<D>>;
+    patch(changes: ChangesOf<D> | readonly JsonPatchOperation[]): Operation<ResourceOf<D>>;
+    update(operators: UpdateOf<D>): Operation<ResourceOf<D>>;
+    delete(): Operation<undefined>;
+  };
 }
 
 /** The results of the operations, in their order. */
@@ -85,6 +93,15 @@ export class BatchPlan {
       this.#wire.set(operation, wire);
       return operation;
     };
+    const planCreate = (wire: Omit<WireOperation, "as">) => {
+      const as = `r${++this.#created}`;
+      return plan({ id: new Reference(as) as unknown as string }, { ...wire, as });
+    };
+    const planPatch = (place: Pick<WireOperation, "path" | "headers">, body: unknown, type?: string) => {
+      const headers = { ...place.headers, ...(type === undefined ? {} : { "Content-Type": type }) };
+      return plan({}, { method: "PATCH", path: place.path, headers, body });
+    };
+    const typeOf = (changes: unknown) => (Array.isArray(changes) ? "application/json-patch+json" : undefined);
     return {
       create: (body, { id: chosen } = {}) => {
         if (chosen !== undefined) {
@@ -95,21 +112,21 @@ export class BatchPlan {
             { method: "PUT", path, headers, body: { ...(body as object), id: chosen } },
           );
         }
-        const as = `r${++this.#created}`;
-        const id = new Reference(as) as unknown as string;
-        return plan({ id }, { method: "POST", path: base, body, as });
+        return planCreate({ method: "POST", path: base, body });
       },
       replace: (body) => plan({}, { method: "PUT", ...at(base, body), body }),
-      patch: (target, body) => {
-        const { path, headers } = at(base, target);
-        const type = Array.isArray(body) ? { "Content-Type": "application/json-patch+json" } : {};
-        return plan({}, { method: "PATCH", path, headers: { ...headers, ...type }, body });
-      },
-      update: (target, body) => {
-        const { path, headers } = at(base, target);
-        return plan({}, { method: "PATCH", path, headers: { ...headers, "Content-Type": updateType }, body });
-      },
+      patch: (target, body) => planPatch(at(base, target), body, typeOf(body)),
+      update: (target, body) => planPatch(at(base, target), body, updateType),
       delete: (target) => plan({}, { method: "DELETE", ...at(base, target) }),
+      by: (key) => {
+        const path = `${base}?${queryOf(key)}`;
+        return {
+          put: (body) => planCreate({ method: "PUT", path, body }),
+          patch: (body) => planPatch({ path }, body, typeOf(body)),
+          update: (body) => planPatch({ path }, body, updateType),
+          delete: () => plan({}, { method: "DELETE", path }),
+        };
+      },
     };
   }
 
@@ -144,8 +161,8 @@ function toResult(
   { method, path, body: sent }: WireOperation,
 ): unknown {
   if (body === undefined && status !== 201) return undefined;
-  if (body === undefined)
-    return { id: method === "PUT" ? (sent as { id: string }).id : idAt(headers.Location) };
-  const collection = path.slice(0, path.indexOf("/", 1) === -1 ? undefined : path.indexOf("/", 1));
+  const isChosen = method === "PUT" && !path.includes("?");
+  if (body === undefined) return { id: isChosen ? (sent as { id: string }).id : idAt(headers.Location) };
+  const collection = path.replace(/(?<=.)[/?].*/, "");
   return withTag(body, `${collection}/${encodeURIComponent(body.id)}`, { etag: headers.ETag ?? null });
 }

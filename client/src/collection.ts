@@ -1,5 +1,6 @@
 /** The client of one collection: reads its resources as `collection-reads.ts` does, and writes them. */
 import type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
+import { type ByUniqueKey, byUniqueKey, type UniqueKeyOf } from "./by-key.ts";
 import { CollectionReads } from "./collection-reads.ts";
 import { ConflictError, HoldfastError, ProblemError, ResultHiddenError } from "./errors.ts";
 import type { ImportReport } from "./import-report.ts";
@@ -40,6 +41,11 @@ export interface ImportOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Whether to import the valid resources even if others are invalid. @default false */
   readonly skipInvalid?: boolean;
+  /**
+   * The attributes of a unique key: a resource then changes the one that has its values, and keeps the attributes that it leaves out.
+   * @default all resources are new
+   */
+  readonly on?: string | readonly string[];
   /** The time for the import, in milliseconds. @default 600000 */
   readonly timeoutMs?: number;
 }
@@ -112,6 +118,11 @@ export class CollectionClient<
     }
   }
 
+  /** The resource that has the values of a unique key: `by({ email: "ada@x.org" }).put({ … })`. Reads use a filter instead. */
+  by(key: UniqueKeyOf<D>): ByUniqueKey<D> {
+    return byUniqueKey<D>((call) => this.send(call), this.path, key);
+  }
+
   /** Changes a part of a resource by a merge patch, in which null removes an attribute, or by a JSON Patch. */
   async patch(
     target: ResourceOrId<D>,
@@ -151,13 +162,14 @@ export class CollectionClient<
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
   async import(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
+    { dryRun, skipInvalid, on, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
   ): Promise<ImportReport> {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
+      ...(on === undefined ? {} : { on: String(on) }),
     }).toString();
     const { body } = await this.send({
       ...call,

@@ -34,6 +34,12 @@ export interface ImportReport {
   readonly invalid: number;
   /** The number of resources that were written, or in a dry run would be. */
   readonly imported: number;
+  /** With a unique key (`on`): how many of these are new resources. */
+  readonly made?: number;
+  /** With a unique key: how many of these changed a resource. */
+  readonly changed?: number;
+  /** With a unique key: how many resources were the same already. */
+  readonly same?: number;
   /** The first errors. */
   readonly errors: readonly ImportFault[];
   /** Resources without an id, which got a new one. */

@@ -35,6 +35,7 @@ export type {
 } from "./auth.ts";
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
 export type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
+export type { ByUniqueKey, KeyedOptions, PutOptions, UniqueKeyOf } from "./by-key.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
   CollectionClient,

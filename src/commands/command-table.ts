@@ -66,6 +66,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       },
       "--delimiter <character>": 'character between CSV cells: ",", ";", tab, … (default: ",")',
       "--skip-invalid": "import the valid resources, and list the invalid ones",
+      "--on <attributes>":
+        "change the resources that have the same value in a unique attribute, such as email",
       "--to <url>": "import into a running service: the URL of its collections",
       "--token <token>": tokenFor("of an administrator, for --to"),
       "--dry-run": "with --to: check everything, and import nothing",

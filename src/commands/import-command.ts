@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
+import type { Unique } from "../collection/unique.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
@@ -13,6 +14,7 @@ import { type CollectionInput, type ItemOptions, importCollection } from "../imp
 import type { ImportResult } from "../import/item-reader.ts";
 import { readCsv } from "../import/read-csv.ts";
 import { readJson } from "../import/read-json.ts";
+import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
@@ -31,10 +33,11 @@ export async function runImport(
   env: Environment,
 ): Promise<void> {
   if (typeof to === "string") return importTo(to, { name, file }, given, env);
-  const { skipInvalid, format: formatName, delimiter, ...flags } = localFlags(given);
+  const { skipInvalid, on: named, format: formatName, delimiter, ...flags } = localFlags(given);
   const config = await configOf(flags, env);
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
+  const on = typeof named === "string" ? keyOf(named, collection) : undefined;
   const format = formatOf(file, { format: formatName, delimiter });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
@@ -50,11 +53,18 @@ export async function runImport(
             advice: (delimiter) =>
               `add --delimiter ${delimiter === "tab" ? delimiter : JSON.stringify(delimiter)}`,
           });
-    const options = { skipInvalid: skipInvalid === true, signal };
+    const options = { skipInvalid: skipInvalid === true, on, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
     reportImport(result as ImportResult, await effortSince(start, config));
   });
+}
+
+/** The unique key that the option `--on` names. Throws StartError. */
+function keyOf(named: string, collection: Collection): Unique {
+  const key = keyNamed(named.split(","), { ...collection, visibility: undefined });
+  if (key === undefined) throw new StartError(`--on ${whyNoKey({ ...collection, visibility: undefined })}.`);
+  return key;
 }
 
 /** The options of an import into a store. Throws StartError if an option is only for a running service. */
@@ -69,7 +79,7 @@ export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
 async function importTo(
   address: string,
   { name: collection, file }: { name: string; file: string },
-  { skipInvalid, dryRun, token, format: formatName, delimiter, config, store }: Flags,
+  { skipInvalid, on, dryRun, token, format: formatName, delimiter, config, store }: Flags,
   env: Environment,
 ): Promise<void> {
   if (config !== undefined || store !== undefined)
@@ -80,6 +90,7 @@ async function importTo(
     token: tokenOf(token, env),
     dryRun: isDryRun,
     skipInvalid: skipInvalid === true,
+    on: typeof on === "string" ? on : undefined,
   };
   const format = formatOf(file, { format: formatName, delimiter });
   const work = async ({ stream, size }: Source, signal: AbortSignal) => {

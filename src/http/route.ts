@@ -234,7 +234,7 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
     name === webhooksName && webhooks !== undefined ? webhooks.collection : findCollection(service, name);
   if (collection === undefined) return { kind: "nothing", name };
   if (id === "") return nothing;
-  const endpoint = service.endpoints.findIn(service, collection, segments);
+  const endpoint = service.endpoints.findIn(service, collection, segments, query);
   if (endpoint === undefined) return nothing;
   const path = `${service.settings.prefix}/${name}`;
   return endpoint.isNested

@@ -151,7 +151,12 @@ export interface EndpointPaths {
   /** The path of the service itself with these segments below the prefix; `undefined` if the service does not have it. */
   find(service: Service, segments: readonly string[]): FoundPath | undefined;
   /** The path in this collection; `undefined` if the service does not have it. The first segment is the collection. */
-  findIn(service: Service, collection: Collection, segments: readonly string[]): EndpointPath | undefined;
+  findIn(
+    service: Service,
+    collection: Collection,
+    segments: readonly string[],
+    query: string,
+  ): EndpointPath | undefined;
   /** The path outside the prefix; `undefined` if the service does not have it. */
   findOutside(service: Service, path: string): FoundPath | undefined;
   /** The root outside the prefix, which exists only for browsers. */

@@ -1,39 +1,51 @@
 /** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
 import { shortJson } from "../collection/messages.ts";
+import type { Unique } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { danglingDetail, takenViolations } from "../store/core/commits/refusals.ts";
-import type { Load, Refused } from "../store/port/store.ts";
-import type { Row, Tally } from "./item-reader.ts";
+import type { ImportedResource, Load, Refused } from "../store/port/store.ts";
+import type { ItemReader, Merged, Row, Tally } from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
+import { Merge } from "./merge.ts";
 import type { Spool } from "./spool.ts";
 
 const maxPendingBatches = 2;
 
 /** A resource with its final id. */
-type FinalRow = Row & { id: string };
+type FinalRow = Row & ImportedResource;
 
 /** Adds resources to the collection that the transaction fills. */
 export class Additions {
   readonly #transaction: Load;
   readonly #invalid: Tally<readonly ItemViolation[]>;
+  readonly #merge: Merge | undefined;
   #pending: Promise<void>[] = [];
   #count = 0;
 
-  constructor(transaction: Load, invalid: Tally<readonly ItemViolation[]>) {
+  /** `on`: the unique key by which the items change resources. @default all items are new resources */
+  constructor(transaction: Load, reader: ItemReader, on?: Unique) {
     this.#transaction = transaction;
-    this.#invalid = invalid;
+    this.#invalid = reader.invalid;
+    this.#merge = on && new Merge(transaction, reader, on);
   }
 
-  /** The number of resources that the store has added. */
+  /** The number of resources that the store has added or changed. */
   get count(): number {
     return this.#count;
+  }
+
+  /** The resources that the unique key has found; `undefined` without one. */
+  get merged(): Merged | undefined {
+    return this.#merge?.merged;
   }
 
   /** Passes resources with ids to the store. Waits for earlier ones only if too many are pending. */
   async start(rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
+    // The next batch must find what this one has made.
+    if (this.#merge !== undefined) return this.#mergeAll(this.#merge, rows);
     if (this.#pending.length === maxPendingBatches) await this.#pending.shift();
-    const added = this.#insert(rows as readonly FinalRow[]);
+    const added = this.#insert(rows as readonly FinalRow[]).then(() => {});
     added.catch(() => {}); // the code that waits for the batch gets the error too
     this.#pending.push(added);
   }
@@ -46,6 +58,10 @@ export class Additions {
     await Promise.all(this.#pending);
     for (const rows of waiting.batches({ haveId: false })) {
       signal.throwIfAborted();
+      if (this.#merge !== undefined) {
+        await this.#mergeAll(this.#merge, rows);
+        continue;
+      }
       const first = await this.#transaction.reserveIds(rows.length);
       await this.#insert(
         rows.map(({ location, text }, index) => {
@@ -56,8 +72,25 @@ export class Additions {
     }
   }
 
-  async #insert(rows: readonly FinalRow[]): Promise<void> {
-    const refused = await this.#transaction.add(rows.map(({ id, text }) => ({ id, text })));
+  async #mergeAll(merge: Merge, rows: readonly Row[]): Promise<void> {
+    const settled = await merge.settle(rows);
+    const missing = settled.filter(({ id }) => id === undefined).length;
+    let next = missing === 0 ? 0 : await this.#transaction.reserveIds(missing);
+    const final = settled.map(({ id = String(next++), textWith, ...others }) => ({
+      ...others,
+      id,
+      text: textWith(id),
+    }));
+    if (final.length === 0) return;
+    const refused = new Set(await this.#insert(final));
+    merge.merged.changed += final.filter((each, n) => each.replaces !== undefined && !refused.has(n)).length;
+  }
+
+  /** Adds resources, and returns the positions of those that the store refuses. */
+  async #insert(rows: readonly FinalRow[]): Promise<number[]> {
+    const refused = await this.#transaction.add(
+      rows.map(({ id, text, replaces }) => (replaces === undefined ? { id, text } : { id, text, replaces })),
+    );
     this.#count += rows.length - refused.length;
     for (const each of refused) {
       const { location, id, text } = rows[each.position] as FinalRow;
@@ -68,6 +101,7 @@ export class Additions {
         resource === undefined ? violations : violations.map((violation) => withValue(violation, resource)),
       );
     }
+    return refused.map(({ position }) => position);
   }
 }
 

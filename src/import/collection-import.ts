@@ -30,7 +30,7 @@ export async function importCollection(
   options: ItemOptions,
 ): Promise<ImportResult> {
   const reader = new ItemReader(collection, options);
-  const additions = new Additions(transaction, reader.invalid);
+  const additions = new Additions(transaction, reader, options.on);
   const waiting = new Spool();
   const batch = new Batch((rows) => additions.start(rows));
   try {
@@ -48,7 +48,7 @@ export async function importCollection(
   } finally {
     waiting.close();
   }
-  return reader.resultFor(additions.count);
+  return reader.resultFor(additions.count, additions.merged);
 }
 
 /** Resources that are sent together. */

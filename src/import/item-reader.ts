@@ -1,12 +1,13 @@
 /** Checks the items of one input, gives each resource its id, and counts what the report of the import says. */
 import type { Collection } from "../collection/collection.ts";
 import { withDefaults } from "../collection/defaults.ts";
-import { fitId, reservedIdViolations } from "../collection/ids.ts";
+import { fitId, idJson, reservedIdViolations } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
-import { resourceText } from "../collection/resource.ts";
+import { type Attributes, resourceText, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
+import type { Unique } from "../collection/unique.ts";
 import { createUuidSource } from "../collection/uuids.ts";
-import { Problem } from "../errors.ts";
+import { Problem, type Violation } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
 import type { JsonLimits } from "../json/values.ts";
@@ -17,7 +18,7 @@ export interface Row {
   location: InputLocation;
   /** `undefined` if the collection must generate an integer. */
   id: string | undefined;
-  /** Its text. Without an id, the text that follows the id. */
+  /** Its text. Without an id, the text that follows the id. With `on`, the text as it was sent, not yet checked. */
   text: string;
 }
 
@@ -72,8 +73,10 @@ export interface ImportResult {
   isAccepted: boolean;
   /** Whether a part of the input cannot be divided into items. */
   isBroken: boolean;
-  /** The number of valid resources. */
+  /** The number of valid resources. With `merged`, without those that are the same. */
   imported: number;
+  /** How many of them changed a resource, and how many resources are the same already. Only with a unique key. */
+  merged?: Merged | undefined;
   invalid: Listed<readonly ItemViolation[]>;
   /** Resources without an id, which got a generated one. */
   withoutId: Listed;
@@ -83,11 +86,19 @@ export interface ImportResult {
   numberId: Listed;
 }
 
+/** The resources that an import by a unique key found. */
+export interface Merged {
+  changed: number;
+  same: number;
+}
+
 /** How to read items. */
 export interface ReadingOptions {
   limits: JsonLimits;
   /** Import the valid resources even if others are invalid. */
   skipInvalid: boolean;
+  /** The unique key by which items change resources (`merge.ts`). @default all items are new resources */
+  on?: Unique | undefined;
 }
 
 const maxListedInvalid = 50;
@@ -98,8 +109,9 @@ export class ItemReader {
   readonly collection: Collection;
   readonly invalid = new Tally<readonly ItemViolation[]>(maxListedInvalid);
   readonly #options: ReadingOptions;
-  readonly #at = Date.now();
-  readonly #newUuid = createUuidSource();
+  /** The time of the import as Unix time in milliseconds. */
+  readonly at = Date.now();
+  readonly newUuid = createUuidSource();
   readonly #withoutId = new Tally(maxListedIds);
   readonly #unfitId = new Tally(maxListedIds);
   readonly #numberId = new Tally(maxListedIds);
@@ -137,13 +149,14 @@ export class ItemReader {
     return undefined;
   }
 
-  /** The result, after `imported` resources were added. */
-  resultFor(imported: number): ImportResult {
+  /** The result, after `imported` resources were added or changed. */
+  resultFor(imported: number, merged?: Merged): ImportResult {
     return {
       collection: this.collection.name,
       isAccepted: this.isAccepted,
       isBroken: this.#isBroken,
       imported,
+      merged,
       invalid: this.invalid,
       withoutId: this.#withoutId,
       unfitId: this.#unfitId,
@@ -154,15 +167,26 @@ export class ItemReader {
   #takeText(item: Extract<Item, { kind: "text" }>): Row | undefined {
     const { collection } = this;
     const { location } = item;
-    const resource = readResource(item, { collection, limits: this.#options.limits, at: this.#at });
+    const { limits, on } = this.#options;
+    const resource =
+      on === undefined
+        ? readResource(item, { collection, limits, at: this.at })
+        : readPlain(item, { collection, limits });
     if (!("textWith" in resource)) {
       this.invalid.add(location, resource);
       return undefined;
     }
-    this.#noteId(location, resource);
-    const id = resource.id ?? (collection.idKind === "uuid" ? this.#newUuid() : undefined);
+    if (on === undefined) this.#noteId(location, resource);
+    const isNew = on === undefined && collection.idKind === "uuid";
+    const id = resource.id ?? (isNew ? this.newUuid() : undefined);
     if (id !== undefined) return { location, id, text: resource.textWith(id) };
-    return { location, id, text: resource.textWith("0").slice('{"id":0'.length) };
+    const start = `{"id":${idJson(collection.idKind, "0")}`;
+    return { location, id, text: resource.textWith("0").slice(start.length) };
+  }
+
+  /** Notes that a resource without an id gets a new one. */
+  noteNewId(location: InputLocation): void {
+    this.#withoutId.add(location, "");
   }
 
   #noteId(location: InputLocation, { id, unfitId, hasNumberId }: ValidResource): void {
@@ -201,21 +225,53 @@ function readResource(
 ): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
-  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
   const id = fitId(collection.idKind, value.id);
-  const violations = [
-    ...(id === undefined ? [] : reservedIdViolations(id)),
-    ...timestampViolations(collection, value, at),
-    ...collection.validate(attributes),
-  ];
-  if (violations.length > 0) return violations.map((each) => withValue(each, value));
-  const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
+  const reserved = id === undefined ? [] : reservedIdViolations(id);
+  const all = newAttributes(collection, value, at, reserved);
+  if (Array.isArray(all)) return all;
   return {
     id,
     unfitId: id === undefined && Object.hasOwn(value, "id") ? shortJson(value.id) : undefined,
     hasNumberId: typeof value.id === "number",
     textWith: (finalId) => resourceText(collection.idKind, finalId, all),
   };
+}
+
+/**
+ * The attributes of a new resource with defaults and timestamps. If it is not valid, returns what is wrong, beginning with the
+ * violations `found`.
+ */
+export function newAttributes(
+  collection: Collection,
+  value: Record<string, unknown>,
+  at: number,
+  found: readonly Violation[] = [],
+): Attributes | ItemViolation[] {
+  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
+  const violations = [
+    ...found,
+    ...timestampViolations(collection, value, at),
+    ...collection.validate(attributes),
+  ];
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
+  return collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
+}
+
+/** The text of an item as it was sent. Only its JSON and its id are checked. */
+function readPlain(
+  item: TextItem,
+  { collection: { idKind }, limits }: Omit<ResourceRules, "at">,
+): ValidResource | readonly ItemViolation[] {
+  const value = parseObject(item, limits);
+  if (typeof value === "string") return [faultOf(value)];
+  const id = fitId(idKind, value.id);
+  const detail = "does not fit the collection. Leave it out";
+  if (id === undefined && Object.hasOwn(value, "id"))
+    return [withValue({ in: "body", pointer: "#/id", code: "id", detail }, value)];
+  const reserved = id === undefined ? [] : reservedIdViolations(id);
+  if (reserved.length > 0) return reserved.map((each) => withValue(each, value));
+  const textWith = (finalId: string) => resourceText(idKind, finalId, withoutId(value));
+  return { id, unfitId: undefined, hasNumberId: false, textWith };
 }
 
 function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {

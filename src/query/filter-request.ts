@@ -446,7 +446,7 @@ const literals = { true: true, false: false, null: null } as const;
 const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** The number in a text. With `exact`, omits an integer that a resource cannot contain. */
-function numberOf(text: string, exact: boolean): number[] {
+export function numberOf(text: string, exact: boolean): number[] {
   if (!numberShape.test(text)) return [];
   const number = Number(text);
   const isRounded = /^-?[0-9]+$/.test(text) && !Number.isSafeInteger(number);

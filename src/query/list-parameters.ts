@@ -127,7 +127,8 @@ function asAttribute(name: string): string {
   return ` To filter by an attribute with this name, write "${name}:eq"`;
 }
 
-function* pairsOf(query: string, violations: Violations): Generator<[name: string, value: string]> {
+/** The decoded names and values in a query string. Adds a violation for each that cannot be decoded. */
+export function* pairsOf(query: string, violations: Violations): Generator<[name: string, value: string]> {
   for (const pair of query.split("&")) {
     if (pair === "") continue;
     const cut = pair.includes("=") ? pair.indexOf("=") : pair.length;

@@ -27,6 +27,14 @@ export default defineConfig({
       },
       references: { authorId: { collection: "authors", as: "writer" } },
     },
+    readers: {
+      schema: {
+        type: "object",
+        required: ["email"],
+        properties: { email: { type: "string", maxLength: 200 }, name: text, visits: { type: "integer" } },
+      },
+      unique: ["email"],
+    },
   },
 });
 `;

@@ -57,11 +57,23 @@ holds<Same<FromSchema<{ type: "object"; additionalProperties: true }>, Record<st
 holds<Same<FromSchema<{ $ref: "#/$defs/other" }>, unknown>>();
 holds<Same<FromSchema<{ anyOf: [{ const: 1 }, { type: "string" }] }>, string | 1>>();
 
+holds<Same<Parameters<typeof articles.by>[0]["title"], string | undefined>>();
+
 /** Never called. Only its types matter. */
 export async function compile(): Promise<void> {
   // Collections
   // @ts-expect-error: the collection does not exist
   client.article;
+
+  // Writes by a unique key
+  await articles.by({ title: "Hello" }).put({ title: "Hello", views: 1 });
+  await articles.by({ title: "Hello", "author.name": "Ann" }).update({ views: { $increment: 1 } });
+  // @ts-expect-error: no such attribute
+  articles.by({ titel: "Hello" });
+  // @ts-expect-error: the attribute is a text
+  articles.by({ title: 7 });
+  // @ts-expect-error: a required attribute is missing
+  await articles.by({ title: "Hello" }).put({ views: 1 });
 
   // Creates
   await articles.create({ title: "Hello", author: { name: "Ann" }, rating: null });

@@ -47,6 +47,8 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "administration/keys",
     "batch",
     "batch-races",
+    "by-unique-key",
+    "imports-on",
     "bulk",
     "conditional",
     "create",

@@ -25,7 +25,7 @@ export interface SkippedMembers {
 
 /** Reports the import of one collection. Throws StartError if nothing was imported. */
 export function reportImport(result: ImportResult, effort: Effort): void {
-  const { invalid, imported, collection } = result;
+  const { invalid, imported, merged, collection } = result;
   if (!result.isAccepted) {
     printErrors(linesOf(invalid));
     throw new StartError(
@@ -36,7 +36,16 @@ export function reportImport(result: ImportResult, effort: Effort): void {
   }
   printIds(result);
   printSkipped([[invalid.count, "resource"]], linesOf(invalid));
-  const did = effort.isDryRun === true ? "would be imported" : "imported";
+  const isDryRun = effort.isDryRun === true;
+  if (merged !== undefined) {
+    const { changed, same } = merged;
+    const made = imported - changed;
+    const did = isDryRun ? "would be made" : "made";
+    const parts = `${made.toLocaleString("en")} ${did}, ${changed.toLocaleString("en")} changed, ${same.toLocaleString("en")} the same`;
+    print(`${counted(imported + same, "resource")} in ${collection}: ${parts}, ${describeEffort(effort)}`);
+    return;
+  }
+  const did = isDryRun ? "would be imported" : "imported";
   print(`${counted(imported, "resource")} ${did} into ${collection} ${describeEffort(effort)}`);
 }
 
@@ -130,8 +139,9 @@ function describeEffort({ time, bytes }: Effort): string {
   return `in ${time}${size}`;
 }
 
-function share({ invalid, imported }: ImportResult): string {
-  return `${invalid.count.toLocaleString("en")} of ${counted(invalid.count + imported, "resource")}`;
+function share({ invalid, imported, merged }: ImportResult): string {
+  const all = invalid.count + imported + (merged?.same ?? 0);
+  return `${invalid.count.toLocaleString("en")} of ${counted(all, "resource")}`;
 }
 
 function printErrors(lines: readonly string[]): void {

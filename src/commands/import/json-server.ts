@@ -34,7 +34,9 @@ export async function runDatabaseImport(
 ): Promise<void> {
   if (to !== undefined)
     throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
-  const { skipInvalid, format, delimiter, ...flags } = localFlags(given);
+  const { skipInvalid, on, format, delimiter, ...flags } = localFlags(given);
+  if (on !== undefined)
+    throw new StartError(`--on is for one collection: npx holdfast import <collection> ${file} --on ${on}`);
   const config = await configOf(flags, env);
   if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
   await importDatabase(file, config, { skipInvalid: skipInvalid === true }).catch((error: unknown) => {

@@ -22,6 +22,8 @@ import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-s
 export interface Remote extends RunningService {
   dryRun: boolean;
   skipInvalid: boolean;
+  /** The attributes of a unique key, with commas between them. */
+  on: string | undefined;
 }
 
 /** The input of an import. */
@@ -41,7 +43,7 @@ const timeoutMs = 2 ** 31 - 1;
 
 /** Imports into a running service. Throws StartError if the service refuses the import without a report, and the reason of the signal. */
 export async function importRemotely(remote: Remote, input: RemoteInput): Promise<ImportResult> {
-  const { dryRun, skipInvalid } = remote;
+  const { dryRun, skipInvalid, on } = remote;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
   let isSent = false;
@@ -64,7 +66,15 @@ export async function importRemotely(remote: Remote, input: RemoteInput): Promis
     response = { status: answer.status, url };
     return answer;
   });
-  const options = { type, ...delimiterOf(input.format), dryRun, skipInvalid, signal, timeoutMs };
+  const options = {
+    type,
+    ...delimiterOf(input.format),
+    dryRun,
+    skipInvalid,
+    ...(on !== undefined && { on }),
+    signal,
+    timeoutMs,
+  };
   const target = client[collection] as CollectionClient<object>;
   const outcome = await target.import(ReadableStream.from(body()), options).catch((error: unknown) => error);
   signal.throwIfAborted();
@@ -135,13 +145,14 @@ function resultOf(
   collection: string,
   { skipInvalid }: Pick<Remote, "skipInvalid">,
 ): ImportResult {
-  const { errors, invalid, resources, complete } = report;
+  const { errors, invalid, resources, complete, changed, same } = report;
   const isAccepted = complete && (invalid === 0 || skipInvalid);
   return {
     collection,
     isAccepted,
     isBroken: !complete,
     imported: isAccepted ? report.imported : resources - invalid,
+    merged: changed === undefined || same === undefined ? undefined : { changed, same },
     invalid: { count: invalid, first: () => byPlace(errors) },
     withoutId: tallyOf(report.generatedIds),
     unfitId: tallyOf(report.replacedIds),

@@ -127,7 +127,7 @@ function readHeaders(given: unknown, { at, faults }: Reading): Record<string, st
 }
 
 function readName(
-  { as, method }: Record<string, unknown>,
+  { as, method, path }: Record<string, unknown>,
   { at, names, faults }: Reading,
 ): string | undefined {
   if (as === undefined) return undefined;
@@ -137,8 +137,12 @@ function readName(
     faults.push(fault(pointer, "pattern", detail));
     return undefined;
   }
-  if (method !== "POST")
-    faults.push(fault(pointer, "as", "is allowed only with POST, because it names the created resource"));
+  const isByKey = method === "PUT" && String(path).includes("?");
+  if (method !== "POST" && !isByKey) {
+    const detail =
+      "is allowed only with POST, because it names the created resource, and with a PUT by a unique key";
+    faults.push(fault(pointer, "as", detail));
+  }
   if (names.has(as))
     faults.push(fault(pointer, "unique", `is already the name of an earlier operation: "${as}"`));
   names.add(as);

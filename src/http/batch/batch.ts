@@ -42,6 +42,8 @@ interface Batch {
   ids: Map<string, unknown>;
   /** All operations have the same time. It is not before the last change of any resource that they change (`timeOfChange`). */
   notBefore: number;
+  /** Who had a unique value that the previous attempt could not create. */
+  refusedFor?: string | undefined;
 }
 
 /**
@@ -79,7 +81,7 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
     try {
       const plain = requestOf({ ...each, body: undefined }, { request, prefix, created: new Map() });
       const route = findRoute(service, plain);
-      if (route.kind === "collection" && route.nested === undefined)
+      if (route.kind === "collection" && route.nested === undefined && route.id !== "")
         names.add(nameOf({ collection: route.collection.name, id: route.id }));
     } catch {
       // The operation fails with its index when its turn comes.
@@ -105,17 +107,26 @@ async function decide(
   batch.notBefore = overlay.latest();
   if (batch.notBefore > at) return overtaken;
   const all = overlay.changes();
-  const planFor = (changes: readonly Change[]): CommitPlan => ({
-    kind: "plan",
-    changes,
-    at,
-    result: { kind: "batch", body },
-    explain: (error) => {
+  const planFor = (changes: readonly Change[]): CommitPlan => {
+    const operationOf = (error: unknown) => {
       const change = changes[(error instanceof Problem ? error.change : undefined) ?? -1];
-      const operation = change && overlay.operationOf(all.indexOf(change));
-      return operation === undefined ? error : withOperation(error, operation);
-    },
-  });
+      return change && overlay.operationOf(all.indexOf(change));
+    };
+    return {
+      kind: "plan",
+      changes,
+      at,
+      result: { kind: "batch", body },
+      mayRetry: (refusal) => {
+        const operation = operationOf(refusal);
+        return operation !== undefined && canChangeInstead(batch, operation, refusal);
+      },
+      explain: (error) => {
+        const operation = operationOf(error);
+        return operation === undefined ? error : withOperation(error, operation);
+      },
+    };
+  };
   const known = service.store.collections();
   const others = all.filter(({ key }) => known.has(key.collection));
   // The store refuses no change in a new collection. A batch that fails must not create any.
@@ -125,6 +136,22 @@ async function decide(
     await requireCollections(service, all);
   }
   return planFor(all);
+}
+
+/**
+ * Whether an operation by a unique key can change the resource that it could not create, because another request has made it. If the
+ * same resource has the value again, the operation cannot change that one.
+ */
+function canChangeInstead(
+  batch: Batch,
+  operation: number,
+  { code, takenBy }: Pick<Problem, "code" | "takenBy">,
+): boolean {
+  const { method, path } = batch.operations[operation] as BatchOperation;
+  if (code !== "UNIQUE_VIOLATION" || method !== "PUT" || !path.includes("?")) return false;
+  const isOther = batch.refusedFor !== takenBy;
+  batch.refusedFor = takenBy;
+  return isOther;
 }
 
 /** The store with the pending states of the resources. */

@@ -1,5 +1,8 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
+import type { Unique } from "../../collection/unique.ts";
+import type { UniqueKey } from "../../query/unique-keys.ts";
+import { uniqueValue } from "../../query/unique-values.ts";
 import { type Change, type Commit, type Committed, versionOf } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
@@ -61,6 +64,17 @@ export function createOverlay(
     return { version, sequence: 0 };
   }
 
+  /** The values of the last key that a state was asked for. */
+  const values = new WeakMap<Stored, { unique: Unique; value: string | undefined }>();
+
+  function has(stored: Stored | undefined, { unique, value }: UniqueKey): boolean {
+    if (stored === undefined) return false;
+    let known = values.get(stored);
+    if (known?.unique !== unique) known = { unique, value: uniqueValue(JSON.parse(stored.text), unique) };
+    values.set(stored, known);
+    return known.value === value;
+  }
+
   function countChanged(collection: string): number {
     return [...changed.values()].filter(
       ({ change }) => change.key.collection === collection && changesStore(change),
@@ -71,6 +85,16 @@ export function createOverlay(
     read(key) {
       const known = changed.get(nameOf(key));
       return known === undefined ? base.read(key) : Promise.resolve(known.stored);
+    },
+    async holder(collection, unique, value) {
+      const made = changed
+        .values()
+        .find(
+          ({ change: { key }, stored }) => key.collection === collection && has(stored, { unique, value }),
+        );
+      if (made !== undefined) return made.change.key.id;
+      const id = await base.holder(collection, unique, value);
+      return id !== undefined && changed.has(nameOf({ collection, id })) ? undefined : id;
     },
     async commit(commit): Promise<Committed> {
       return commit.changes.map((change) => note(change, commit));

@@ -1,5 +1,6 @@
 /** The table of endpoints: finds the path of a request in it, and describes its paths. */
 import type { Collection } from "../../collection/collection.ts";
+import { keysOf } from "../../query/unique-keys.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { About, Nested } from "../openapi/about.ts";
 import { type Described, type InDocument, type Part, text } from "../openapi/described.ts";
@@ -15,6 +16,8 @@ import type { CollectionEndpoint, Endpoint, NestedEndpoint, Row } from "./endpoi
 export interface Endpoints {
   own: readonly Endpoint[];
   inCollections: readonly CollectionEndpoint[];
+  /** The endpoints that a path in collections also has if the request has a query, and the collection has unique keys. */
+  byKey: readonly CollectionEndpoint[];
   nested: readonly NestedEndpoint[];
   /** What responds where nothing exists. */
   absence: EndpointRow;
@@ -41,6 +44,8 @@ interface Shape {
 export class EndpointTable implements EndpointPaths {
   readonly #paths: readonly TablePath[];
   readonly #inCollections: readonly TablePath<About>[];
+  /** The path of a collection with unique keys, if the request has a query. */
+  readonly #withKeys: TablePath<About>;
   readonly #nested: readonly TablePath<Nested>[];
   readonly forBrowsers: EndpointPath | undefined;
   readonly absence: EndpointRow;
@@ -55,7 +60,7 @@ export class EndpointTable implements EndpointPaths {
   /** The ids of the operations of the service itself, which no collection can use. */
   readonly ids: readonly string[];
 
-  constructor({ own, inCollections, nested, absence, options }: Endpoints) {
+  constructor({ own, inCollections, byKey, nested, absence, options }: Endpoints) {
     this.absence = absence;
     this.options = options;
     this.ids = own.flatMap(({ id }) => (typeof id === "string" ? id : []));
@@ -70,13 +75,18 @@ export class EndpointTable implements EndpointPaths {
     );
     this.#outside = new Map(outside.map((path) => [path.template.replace(/(?<=\{).*/, ""), path]));
     this.#inCollections = pathsOf(inCollections);
+    this.#withKeys = pathOf([
+      ...inCollections.filter((each) => byKey.some((own) => own.path === each.path)),
+      ...byKey,
+    ]);
     this.#nested = pathsOf(nested);
     this.#shapes = shapesOf([...this.#inCollections, ...this.#nested]);
   }
 
   /** All paths that the router knows. */
   get paths(): readonly EndpointPath[] {
-    return [...this.#routed, ...this.#inCollections, ...this.#nested];
+    const others = this.#inCollections.filter((path) => path.template !== this.#withKeys.template);
+    return [...this.#routed, this.#withKeys, ...others, ...this.#nested];
   }
 
   findOutside(service: Service, asked: string): FoundPath | undefined {
@@ -99,7 +109,14 @@ export class EndpointTable implements EndpointPaths {
     return undefined;
   }
 
-  findIn(service: Service, { name }: Collection, segments: readonly string[]): EndpointPath | undefined {
+  findIn(
+    service: Service,
+    collection: Collection,
+    segments: readonly string[],
+    query: string,
+  ): EndpointPath | undefined {
+    if (query !== "" && segments.length === 1 && hasKeys(collection)) return this.#withKeys;
+    const { name } = collection;
     const shape = this.#shapes[segments.length];
     const end = segments.at(-1);
     const fixed =
@@ -127,14 +144,21 @@ export class EndpointTable implements EndpointPaths {
     const { collection, path: inPath } = about;
     const isShown = (path: TablePath<About>) =>
       existsIn(path, about) && !(isInternal(collection.name) && isFixed(path));
+    const orWithKeys = (path: TablePath<About>) =>
+      path.template === this.#withKeys.template && keysOf(collection).length > 0 && hasKeys(collection)
+        ? this.#withKeys
+        : path;
     return Object.fromEntries(
-      this.#inCollections.filter(isShown).map((path) => [
-        addressOf(path, about),
-        pathItem(path, about, {
-          path: [...inPath, ...(hasId(path) ? [idParameter(collection.idKind)] : [])],
-          about,
-        }),
-      ]),
+      this.#inCollections
+        .filter(isShown)
+        .map(orWithKeys)
+        .map((path) => [
+          addressOf(path, about),
+          pathItem(path, about, {
+            path: [...inPath, ...(hasId(path) ? [idParameter(collection.idKind)] : [])],
+            about,
+          }),
+        ]),
     );
   }
 
@@ -162,6 +186,11 @@ export class EndpointTable implements EndpointPaths {
       credential: credentialFor(who, described, { about }),
     };
   }
+}
+
+/** Whether requests can name a resource of the collection by a unique key. */
+function hasKeys({ name, unique }: Collection): boolean {
+  return unique.some(({ where }) => where === undefined) && !isInternal(name);
 }
 
 function pathsOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D>[] {

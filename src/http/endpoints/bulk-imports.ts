@@ -21,6 +21,11 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
       description: "The character between the cells of CSV, or `tab`.",
       schema: { type: "string", default: "," },
     },
+    on: {
+      description:
+        "The attributes of a unique key, with commas between them. A resource of the body then changes the one that has its values. Without one, it is a new one.",
+      schema: { type: "string" },
+    },
   };
 
 const noIds = { count: 0, first: [] };
@@ -56,7 +61,12 @@ export const importEndpoint: CollectionEndpoint<Import> = {
     },
   },
   parse(_, { route: { collection, query }, caller, request }) {
-    return { collection, asked: parseImport(query, request), caller };
+    // Administrators see every attribute.
+    return {
+      collection,
+      asked: parseImport(query, { ...collection, visibility: undefined }, request),
+      caller,
+    };
   },
   // The code is loaded here, because few services import while they run.
   handle: async (service, { parsed, request }) =>

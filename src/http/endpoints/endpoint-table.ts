@@ -4,6 +4,7 @@ import { accessCheckEndpoint } from "./access-check.ts";
 import { auditEndpoint } from "./audit-entries.ts";
 import { bulkEndpoint } from "./bulk-changes.ts";
 import { importEndpoint } from "./bulk-imports.ts";
+import { byKeyEndpoints } from "./by-unique-key.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
 import { listEndpoints, nestedEndpoints } from "./collection-lists.ts";
 import { configurationEndpoint } from "./configuration.ts";
@@ -52,6 +53,7 @@ export const endpointTable = new EndpointTable({
     changesEndpoint,
     restoreEndpoint,
   ],
+  byKey: byKeyEndpoints,
   nested: nestedEndpoints,
   absence: absentEndpoint,
   options: optionsEndpoint,

@@ -184,7 +184,7 @@ export function required({ collection }: About): number[] {
 }
 
 /** Whether a delete can be refused because other resources refer to the resource, or because it is the profile of a user. */
-function isReferenced({ collections, collection, settings }: About): boolean {
+export function isReferenced({ collections, collection, settings }: About): boolean {
   return (
     settings.users?.collection === collection.name ||
     [...collections.values()].some(({ references }) =>
@@ -198,7 +198,7 @@ function replacement({ collection, examples }: About): object | undefined {
   return examples && { id: exampleId(collection), ...examples.input };
 }
 
-function patches({ names, examples }: About): Part {
+export function patches({ names, examples }: About): Part {
   const [first] = Object.entries(examples?.input ?? {});
   const merge = media(ref("schemas", schemaNames(names).patch), first && { [first[0]]: first[1] });
   const operations = first && [
@@ -228,7 +228,7 @@ export function must(headers: readonly ResponseHeader[]): VersionHeaders {
 }
 
 /** The response to a PUT can be without a version, if the service stores more than the client sent. */
-function tagsOfPut({ collection: { timestamps, attributeRules } }: About): VersionHeaders {
+export function tagsOfPut({ collection: { timestamps, attributeRules } }: About): VersionHeaders {
   return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 

@@ -61,13 +61,14 @@ function requireSupportedHeaders({ headers }: HttpRequest): void {
 async function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
-  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid });
+  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid, on: asked.on });
   const spool = new Spool();
   try {
     await readAll(service, { operation, request, reader, spool }).catch(throwProblem);
     const mayAdd = asked.dryRun ? !reader.isBroken : reader.isAccepted;
-    const added = mayAdd ? await writeAll(service, { operation, request, reader, spool }) : 0;
-    const result = reader.resultFor(added);
+    const added = mayAdd ? await writeAll(service, { operation, request, reader, spool }) : nothing;
+    const { on } = asked;
+    const result = reader.resultFor(added.count, added.merged ?? (on && { changed: 0, same: 0 }));
     const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
     if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
     return report;
@@ -121,8 +122,13 @@ async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): 
     throw new Problem("BODY_REQUIRED", "The request body is missing. Send NDJSON, a JSON array or CSV.");
 }
 
+/** How many resources were added or changed. */
+type Added = Pick<Additions, "count" | "merged">;
+
+const nothing: Added = { count: 0, merged: undefined };
+
 /** Adds the resources to the store in one transaction. Returns how many it has added. */
-async function writeAll(service: Service, work: Work): Promise<number> {
+async function writeAll(service: Service, work: Work): Promise<Added> {
   const { collection } = work.operation;
   // What has expired would hold unique values, and the import could refer to it.
   await service.expiry?.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
@@ -138,7 +144,7 @@ async function addAll(
   service: Service,
   { operation, request, reader, spool }: Work,
   into: Parameters<Service["load"]>[0],
-): Promise<number> {
+): Promise<Added> {
   const { asked, caller } = operation;
   const gone = new AbortController();
   const stop = () => gone.abort(clientWentAway());
@@ -148,7 +154,7 @@ async function addAll(
   try {
     const principal = caller.principal?.subject ?? null;
     load = await service.load(into, { principal, length: spool.length });
-    const additions = new Additions(load, reader.invalid);
+    const additions = new Additions(load, reader, asked.on);
     for (const rows of spool.batches({ haveId: true })) {
       gone.signal.throwIfAborted();
       await additions.start(rows);
@@ -158,7 +164,7 @@ async function addAll(
     if (asked.dryRun) await load.tryOut();
     else if (reader.isAccepted) await load.finish();
     else await load.cancel();
-    return additions.count;
+    return additions;
   } catch (error) {
     await load?.cancel().catch(() => {}); // the first error is the one to report
     throw error;

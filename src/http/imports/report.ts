@@ -32,6 +32,10 @@ export interface ImportReport {
   invalid: number;
   /** The resources that were written, or in a dry run would be. */
   imported: number;
+  /** With a unique key: how many of these are new resources, how many resources they changed, and how many were the same already. */
+  made?: number;
+  changed?: number;
+  same?: number;
   /** The first errors, in the order of the body. */
   errors: readonly ReportedError[];
   /** Resources without an id, which got a generated one. */
@@ -47,7 +51,7 @@ export function reportOf(
   result: ImportResult,
   { read, dryRun }: { read: number; dryRun: boolean },
 ): ImportReport {
-  const { isAccepted, isBroken, invalid, imported, withoutId, unfitId, numberId } = result;
+  const { isAccepted, isBroken, invalid, imported, merged, withoutId, unfitId, numberId } = result;
   const errors = invalid.first().flatMap(({ location, note }) =>
     note.map(({ pointer, code, detail, value }) => ({
       ...location,
@@ -63,6 +67,8 @@ export function reportOf(
     resources: read,
     invalid: invalid.count,
     imported: isAccepted ? imported : 0,
+    ...(merged && isAccepted && { made: imported - merged.changed, ...merged }),
+    ...(merged && !isAccepted && { made: 0, changed: 0, same: 0 }),
     errors: errors.slice(0, maxErrors),
     generatedIds: idsOf(withoutId),
     replacedIds: idsOf(unfitId),

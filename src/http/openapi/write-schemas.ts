@@ -167,6 +167,9 @@ const reportMembers: Record<keyof ImportReport, Part> = {
   resources: { description: "The resources in the body.", ...count },
   invalid: { description: "The invalid resources.", ...count },
   imported: { description: "The resources that were written. In a dry run: that would be.", ...count },
+  made: { description: "With `on`: the new resources.", ...count },
+  changed: { description: "With `on`: the resources that were changed.", ...count },
+  same: { description: "With `on`: the resources that were the same already.", ...count },
   errors: {
     description: "The first errors, in the order of the body.",
     type: "array",
@@ -181,7 +184,10 @@ const reportMembers: Record<keyof ImportReport, Part> = {
   stringIds: reportedIds("Resources whose id was a number, and is now a string."),
 };
 
-const importReport: Part = closedObject(reportMembers, { description: "What an import did." });
+const importReport: Part = closedObject(reportMembers, {
+  optional: ["made", "changed", "same"],
+  description: "What an import did.",
+});
 
 const time: Part = { type: "string", format: "date-time" };
 

@@ -1,4 +1,7 @@
 /** Reads the request of an import, without its content: its format and its query parameters. */
+import type { Collection } from "../../collection/collection.ts";
+import type { Unique } from "../../collection/unique.ts";
+import { keyNamed, whyNoKey } from "../../query/unique-keys.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import { type ImportForm, importForm } from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -13,13 +16,15 @@ export interface ImportAsked {
   skipInvalid: boolean;
   /** The character between the cells of CSV. */
   delimiter: string;
+  /** The unique key by which the resources of the body change those of the collection. @default all of them are new */
+  on: Unique | undefined;
 }
 
 /** The names of the parameters. */
-export const importParameters = ["dryRun", "skipInvalid", "delimiter"] as const;
+export const importParameters = ["dryRun", "skipInvalid", "delimiter", "on"] as const;
 
 /** Reads the parameters. Throws INVALID_PARAMETER with all violations. */
-export function parseImport(query: string, request: HttpRequest): ImportAsked {
+export function parseImport(query: string, collection: Collection, request: HttpRequest): ImportAsked {
   const violations = new Violations();
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -45,8 +50,12 @@ export function parseImport(query: string, request: HttpRequest): ImportAsked {
     violations.add(inQuery("delimiter"), "delimiter", 'must be one character such as "," or ";", or tab');
   else if (given.has("delimiter") && form !== "csv")
     violations.add(inQuery("delimiter"), "delimiter", "applies only to text/csv");
+  const named = given.get("on");
+  const on = named === undefined ? undefined : keyNamed(named.split(","), collection);
+  if (named !== undefined && on === undefined)
+    violations.add(inQuery("on"), "uniqueKey", whyNoKey(collection));
   violations.throwIfAny();
-  return { ...asked, delimiter: delimiter ?? "," };
+  return { ...asked, delimiter: delimiter ?? ",", on };
 }
 
 /** The delimiter that a text names; `undefined` if it cannot be one. */

@@ -8,6 +8,7 @@ import type { Embed } from "../../query/embed-request.ts";
 import type { FiguresRequest } from "../../query/figures-request.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { ListRequest } from "../../query/list-request.ts";
+import type { UniqueKey } from "../../query/unique-keys.ts";
 import type { Key } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
@@ -157,13 +158,18 @@ export interface Restore extends OfResource, Writes {}
 /** Replaces a resource. */
 export interface Replace extends OfResource, Writes {
   kind: "replace";
+  /** The values by which the request names the resource; absent if it names its id. */
+  key?: UniqueKey;
 }
 
 /** Replaces, patches or deletes a resource. */
 export type ChangeOperation =
   | Replace
-  | ({ kind: "delete" } & OfResource & Writes)
-  | ({ kind: "patch"; format: PatchFormat } & OfResource & Writes);
+  | ({ kind: "delete"; key?: UniqueKey } & OfResource & Writes)
+  | ({ kind: "patch"; format: PatchFormat; key?: UniqueKey } & OfResource & Writes);
+
+/** Replaces or creates, patches or deletes the resource that has the values of a unique key. */
+export type WriteByKey = ChangeOperation & { key: UniqueKey };
 
 /** Imports resources into a collection. */
 export interface Import {

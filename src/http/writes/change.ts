@@ -1,6 +1,7 @@
 /** Replaces, patches and deletes resources. */
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
+import { hasKey, requireKey } from "../../query/unique-keys.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../admission/turns.ts";
@@ -41,6 +42,7 @@ const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
     if (current === undefined || !guard.sees(current.text)) return undefined;
     // The store hides what has expired, but not in a pending state.
     if (service.expiry?.isOver(key.collection, current.text) === true) return undefined;
+    if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;
     hold(write, current);
     requireRight(operation, current);
     const required = collection.requirePreconditions;
@@ -92,10 +94,12 @@ export const deletion: ChangeContent = {
 
 async function readReplaceRequest(
   { service, request }: Write,
-  { guard, collection }: Replace,
+  { guard, collection, id, key }: Replace,
 ): Promise<ChangeContent> {
   requireWhole(request);
-  const content = await readObject(request, service.settings.limits);
+  const sent = await readObject(request, service.settings.limits);
+  if (key !== undefined) requireKey(sent, key);
+  const content = key === undefined || Object.hasOwn(sent, "id") ? sent : { id, ...sent };
   return {
     next: (operation, context) => decideReplace(resourceFor(operation), content, context),
     isNewVersion: !guard.canRead || namesHidden(collection, content),

@@ -41,6 +41,8 @@ export interface CommitPlan {
   result: Result;
   /** The error that the client gets instead of an error of the store. @default the store's error */
   explain?: (error: unknown) => unknown;
+  /** Whether a new attempt can succeed after this refusal of the store. @default only if a version was not the expected one */
+  mayRetry?: (refusal: Problem) => boolean;
   /** Whether to decide only whether the store would accept the commit. @default false */
   isDryRun?: boolean;
   /** The most text that can change because of deletes, in bytes. @default the limit of the store */
@@ -94,6 +96,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   } catch (error) {
     // not a precondition of the client, because those are checked before the commit
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
+    if (error instanceof Problem && plan.mayRetry?.(error) === true) return overtaken;
     const problem = await withViolations(write, changes, error);
     throw explain === undefined ? problem : explain(problem);
   }
@@ -153,7 +156,7 @@ async function withHolder(
   const stored = isInternal(name) ? undefined : await service.store.read({ collection: name, id });
   const path = resourcePath(`${service.settings.prefix}/${name}`, id);
   const holder = stored && (guardOf(service, collection, caller).may("read", stored.text) ? path : null);
-  return new Problem(code, message, { violations, holder, change, attributes, others });
+  return new Problem(code, message, { violations, holder, takenBy: id, change, attributes, others });
 }
 
 /**

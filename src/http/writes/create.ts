@@ -13,7 +13,7 @@ import type { Result } from "../operations/result.ts";
 import { idTaken, requirePreconditions } from "../protocol/conditional.ts";
 import { readObject, requireWhole } from "../protocol/content.ts";
 import type { Clock, Data, Service, Surface } from "../service.ts";
-import { inTime, type Write } from "./commit.ts";
+import { type CollectionWrite, type CommitPlan, inTime, type Write } from "./commit.ts";
 import { decideCreate, requireId } from "./decide.ts";
 import { planFor } from "./plan.ts";
 import { nameOf, runWrite, type WriteSteps } from "./write.ts";
@@ -31,17 +31,25 @@ const steps: WriteSteps<Create, true, Record<string, unknown>> = {
     return parent === undefined ? content : withReference(content, parent);
   },
   resources: () => [],
-  decide: async (write, _, content) => {
-    const { service, operation } = write;
-    const { collection, caller } = operation;
-    const at = service.now();
-    const textFor = decideCreate(collection, content, { at, subject: caller.principal?.subject });
-    await requireCollection(service, collection);
-    const id = await newId(service, collection);
-    const key = { collection: collection.name, id };
-    return planFor(write, { key, current: undefined, next: textFor(id), at });
-  },
+  decide: (write, _, content) => decideNew(write, content),
 };
+
+/** The plan for a resource with a new id. With `isPut`, the response has an ETag only if the service stores what was sent. */
+export async function decideNew(
+  write: Write<CollectionWrite>,
+  content: Record<string, unknown>,
+  { isPut = false } = {},
+): Promise<CommitPlan> {
+  const { service, operation } = write;
+  const { collection, caller } = operation;
+  const at = service.now();
+  const textFor = decideCreate(collection, content, { at, subject: caller.principal?.subject });
+  await requireCollection(service, collection);
+  const id = await newId(service, collection);
+  const next = textFor(id);
+  const isAsSent = !isPut || next === resourceText(collection.idKind, id, withoutId(content));
+  return planFor(write, { key: { collection: collection.name, id }, current: undefined, next, at, isAsSent });
+}
 
 /**
  * Creates a resource with the id in the path. Throws the problems of a create, and PRECONDITION_FAILED if the id is taken, also by a

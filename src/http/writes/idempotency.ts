@@ -122,9 +122,10 @@ export function withoutBody({ status, headers }: HttpResponse): HttpResponse {
   return { status, headers: { ...others, "content-length": "0" }, body: undefined };
 }
 
-/** The key together with principal, method and path. With another of these, it is a different key. */
+/** The key together with principal, method, path and unique key. With another of these, it is a different key. */
 function scopedKey({ method, target }: HttpRequest, { principal }: Caller, key: string): string {
-  return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
+  const place = canonicalPath(target) + (method === "POST" ? "" : canonicalQuery(target));
+  return JSON.stringify([shortSubject(principal?.subject), method, place, key]);
 }
 
 /** Stores have an index on these keys, and not every index can take the longest subjects of tokens. */
@@ -141,6 +142,15 @@ function canonicalPath(target: string): string {
   const segments = splitTarget(target).path.split("/");
   if (segments.at(-1) === "") segments.pop();
   return segments.map((segment) => encodeURIComponent(decodeURIComponent(segment))).join("/");
+}
+
+/** The canonical form of a unique key; empty without one. */
+function canonicalQuery(target: string): string {
+  const { query } = splitTarget(target);
+  if (query === "") return "";
+  const names = new URLSearchParams(query);
+  names.sort();
+  return `?${names}`;
 }
 
 function typeOf({ headers }: HttpRequest): Buffer {

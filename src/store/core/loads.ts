@@ -1,8 +1,9 @@
 /** The imports of a store: one at a time. Other writes wait until it ends. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
+import type { Holder, ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
 import { createBackOff } from "./back-off.ts";
 
 /** The transaction of an import. It carries out the calls in their order, also if they do not wait for each other. */
@@ -11,6 +12,8 @@ export interface LoadTransaction {
   next(collection: CollectionRecord): Promise<void>;
   /** Adds resources. Returns the refused ones. */
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
+  /** The resources that have these values in a unique attribute. */
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]>;
   /** Reserves `n` integer ids of the collection and returns the first. */
   reserve(n: number): Promise<number>;
   /** Throws REFERENCE_NOT_FOUND if the import cannot be committed. */
@@ -246,6 +249,10 @@ class CurrentLoad implements Load {
     this.#length = resources.reduce((sum, { id, text }) => sum + id.length + text.length, this.#length);
     this.#noteDone(this.#length);
     return refused;
+  }
+
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]> {
+    return this.#step(() => this.#transaction.holders(unique, values));
   }
 
   reserveIds(n: number): Promise<number> {

@@ -1,4 +1,5 @@
 /** A store: all methods of the port, over the driver of one kind of database. */
+import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import type { RelatedCondition, StoreFilter } from "../../query/filter.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type ReferringGroups,
   type ReferringQuery,
 } from "../port/page.ts";
-import type { CollectionRecord } from "../port/record.ts";
+import { type CollectionRecord, isEqualJson } from "../port/record.ts";
 import type {
   Load,
   LoadOptions,
@@ -79,6 +80,16 @@ export class Store implements StorePort {
     const current = await this.read({ collection, id });
     if (current !== undefined) return current.version;
     return this.#driver.read(() => this.#driver.plans.logs.lastDeleted(known.number, id), single);
+  }
+
+  async holder(collection: string, unique: Unique, value: string): Promise<string | undefined> {
+    const known = await this.#driver.find(collection);
+    const place = known?.uniqueSlots.find((each) => isEqualJson(each.unique, unique));
+    if (known === undefined || place === undefined) return undefined;
+    const { lookupsOf, receipts } = this.#driver.plans;
+    const find = () =>
+      lookupsOf({ byName: this.#driver.collections }, receipts).holders(known, place, { value, enough: 1 });
+    return (await this.#driver.read(find, single))[0];
   }
 
   async list({ collection, client, ...query }: ListQuery): Promise<Page> {

@@ -7,6 +7,7 @@
  * every store against it.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { Unique } from "../../collection/unique.ts";
 import type {
   ChangedResource,
   ChangedTexts,
@@ -106,6 +107,12 @@ export interface ServingStore {
    * resource ever had the id. No retention removes this.
    */
   lastVersion(key: Key): Promise<number>;
+
+  /**
+   * The id of the resource that has a value in a unique attribute (`uniqueValue`), without `where`; `undefined` if none has it, or if
+   * the collection does not declare the attribute. Sees every commit that was confirmed before the call.
+   */
+  holder(collection: string, unique: Unique, value: string): Promise<string | undefined>;
 
   /**
    * Writes all changes of the commit or none of them. Resolves when they are on disk. The collections must exist
@@ -296,6 +303,14 @@ export function withMethods<S extends object>(store: S, methods: Partial<S>): S 
 export interface ImportedResource {
   id: string;
   text: string;
+  /** The version of the resource that it replaces, as `Load.holders` gave it. @default it is new */
+  replaces?: number;
+}
+
+/** The resource that has a unique value, as an import sees it. */
+export interface Holder extends Stored {
+  /** Whether the same import has made or replaced it. */
+  isImported: boolean;
 }
 
 /** A resource that was not added. */
@@ -328,6 +343,11 @@ export interface Load {
    * resources that were not added.
    */
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
+  /**
+   * The resources of the collection that have these values in a unique attribute without `where`, each at the place of its value. Throws
+   * DATA_DAMAGED.
+   */
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]>;
   /** Continues with another collection, as `load` does with the first. */
   next(collection: CollectionRecord): Promise<void>;
   /** Reserves `n` integer ids of the collection and returns the first. If the import is cancelled, they were never used. */

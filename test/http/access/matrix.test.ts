@@ -44,6 +44,9 @@ const rows: Readonly<
   "/{collection} HEAD": "list",
   "/{collection} QUERY": "list",
   "/{collection} POST": "create",
+  "/{collection} PUT": "update",
+  "/{collection} PATCH": "update",
+  "/{collection} DELETE": "delete",
   "/{collection} OPTIONS": "anybody",
   "/{collection}/{id}/{relation} GET": "list",
   "/{collection}/{id}/{relation} HEAD": "list",
@@ -237,13 +240,23 @@ function expected(
 
 // The requests. Writes that are allowed fail at a precondition, so that the resources do not change.
 
-const seeds = owners.map((authorId) => ({ id: `of-${authorId}`, authorId, tenant: "t1" }));
+const seeds = owners.map((authorId) => ({
+  id: `of-${authorId}`,
+  slug: `of-${authorId}`,
+  authorId,
+  tenant: "t1",
+}));
 /** Resources to which no other resource ever refers, so that they can be deleted. */
 const unreferenced = owners.map((authorId) => ({ id: `alone-${authorId}`, authorId, tenant: "t1" }));
 
-/** Resources that refer to others of their collection. */
+/** Resources that refer to others of their collection, and have a unique key. */
 const referring = (name: string) => ({
-  schema: { type: "object", properties: { parentId: { type: "string" } }, additionalProperties: true },
+  schema: {
+    type: "object",
+    properties: { parentId: { type: "string" }, slug: { type: "string", maxLength: 100 } },
+    additionalProperties: true,
+  },
+  unique: ["slug"],
   references: { parentId: { collection: name, as: "parent", inverse: "children" } },
 });
 
@@ -274,14 +287,32 @@ function contentFor(method: string, authorId: string): Pick<Request, "content" |
 
 const reads = ["GET", "HEAD", "QUERY"];
 
+/** The methods of a collection that need a unique key in the query. */
+const byKey = ["PUT", "PATCH", "DELETE"];
+
+/**
+ * The response to a write by a unique key. A PUT for a resource that the caller cannot see would create it. The precondition that
+ * fails comes first.
+ */
+function expectedByKey(name: string, method: string, caller: Caller | undefined, authorId: string): Expected {
+  const action = method === "DELETE" ? "delete" : "update";
+  if (method !== "PUT") return expected(name, [action], caller, authorId);
+  const any = expected(name, ["create", action], caller);
+  if (any !== "go") return any;
+  return may(name, "read", knownAs(caller), authorId)
+    ? expected(name, [action], caller, authorId)
+    : expected(name, ["create"], caller);
+}
+
 const sentTo: Readonly<Record<string, (method: string, name: string, authorId: string) => Sent[]>> = {
   "/{collection}": (method, name, authorId) =>
-    ["", "/"].map((end) => ({
-      method,
-      path: `${prefix}/${name}${end}`,
-      ...contentFor(method, authorId),
-      go: method === "POST" ? 201 : 200,
-    })),
+    ["", "/"].map((end) => {
+      const path = `${prefix}/${name}${end}`;
+      const sent = { method, path, ...contentFor(method, authorId), go: method === "POST" ? 201 : 200 };
+      if (!byKey.includes(method)) return sent;
+      const keyed = { ...sent, path: `${path}?slug=of-${authorId}`, go: 412 };
+      return method === "PUT" ? { ...keyed, content: { slug: `of-${authorId}`, authorId } } : keyed;
+    }),
   "/{collection}/{id}": (method, name, authorId) =>
     ["", "/", ...(reads.includes(method) ? ["?version=1", "?at=2100-01-01", "?fields=authorId"] : [])].map(
       (end) => ({
@@ -431,6 +462,8 @@ describe("what each caller may", () => {
           await compare({ ...sent, go }, () => "go");
         } else if (action === "each collection") {
           await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
+        } else if (path === "/{collection}" && byKey.includes(method)) {
+          await compare(sent, (caller) => expectedByKey(name, method, caller, authorId));
         } else if (path === "/{collection}/{id}/{relation}") {
           // The caller must also be able to read the parent.
           const asked = action as Action;

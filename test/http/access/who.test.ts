@@ -88,6 +88,9 @@ POST    /_webhooks/{id}/_rotate                                    administrator
 GET     /{collection}                                              list
 POST    /{collection}                                              create
 QUERY   /{collection}                                              list
+PUT     /{collection}                                              create update
+PATCH   /{collection}                                              update
+DELETE  /{collection}                                              delete
 GET     /{collection}/_events                                      list
 POST    /{collection}/_bulk                                        update delete
 GET     /{collection}/_deleted                                     list

@@ -155,9 +155,13 @@ function pathOf({ target }: SeenAnswer): string {
   return path === "" && authority !== undefined ? "/" : path;
 }
 
+/** The methods of a collection that need a unique key in the query. */
+const byKey = ["PUT", "PATCH", "DELETE"];
+
 /** Checks `Allow`. The document does not list HEAD and OPTIONS. */
-function faultOfAllow({ headers }: SeenAnswer, { methods }: DescribedPath): string | undefined {
-  const told = Object.keys(methods);
+function faultOfAllow({ headers, target }: SeenAnswer, { name, methods }: DescribedPath): string | undefined {
+  const needsKey = (method: string) => name === "/{collection}" && byKey.includes(method);
+  const told = Object.keys(methods).filter((method) => /\?./.test(target) || !needsKey(method));
   const expected = [...told, ...(told.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
   const allowed = (headers.allow ?? "").split(", ");
   if (expected.sort().join() === allowed.sort().join()) return undefined;

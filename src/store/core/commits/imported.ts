@@ -1,13 +1,15 @@
 /** Adds the resources of an import that can be added, and decides at its end whether all their references lead to resources. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
+import type { Unique } from "../../../collection/unique.ts";
 import { toFragment } from "../../../json/pointer.ts";
-import type { ImportedResource, Refused } from "../../port/store.ts";
+import { isEqualJson } from "../../port/record.ts";
+import type { Holder, ImportedResource, Refused } from "../../port/store.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";
 import { exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
-import type { Refusal } from "./refusals.ts";
+import { problemOf, type Refusal, refuseDamaged } from "./refusals.ts";
 import type { Judging, WriteParts } from "./resolved-commit.ts";
 import type { Origin, StagedChanges } from "./staged-changes.ts";
 
@@ -55,14 +57,16 @@ function* judgeImported(
   const { collection, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
+  const replaced = imported.filter(({ replaces }) => replaces !== undefined).map(({ id }) => id);
+  if (replaced.length > 0) yield* lookups.note(collection, replaced, staged);
   const ids = imported.map(({ id }) => id);
   const taken = new Set((yield* lookups.existing(collection, ids)).keys());
   // After the lookup above: a resource that another instance deletes in between has left its version.
   const versions = yield* lookups.lastVersions(collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
-  for (const [position, { id, text }] of imported.entries()) {
-    if (taken.size > 0 && taken.has(id)) {
+  for (const [position, { id, text, replaces }] of imported.entries()) {
+    if (replaces === undefined && taken.size > 0 && taken.has(id)) {
       refused.push({ position, pointers: [] });
       continue;
     }
@@ -73,14 +77,37 @@ function* judgeImported(
     const resource = isConstrained
       ? staged.note(collection, id, undefined)
       : staged.noteNew(collection, id, undefined);
+    if (resource.now?.version !== replaces) throw new Error(`An import replaces another version of ${id}.`);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(before);
-    taken.delete(id);
+    if (replaces === undefined) taken.delete(id);
     refused.push({ position, ...refusal });
   }
   return refused;
+}
+
+/** The resources that have these values in a unique attribute, each at the place of its value. Throws DATA_DAMAGED. */
+export function* findHolders(
+  { staged, lookups }: Judging,
+  { collection, at }: Importing,
+  unique: Unique,
+  values: readonly string[],
+): Plan<(Holder | undefined)[]> {
+  const place = collection.uniqueSlots.find((each) => isEqualJson(each.unique, unique));
+  if (place === undefined) throw new Error("The collection does not have this unique attribute.");
+  const byValue = yield* lookups.holderOf(collection, place, values);
+  yield* lookups.note(collection, [...new Set(byValue.values())], staged);
+  return values.map((value) => {
+    const id = byValue.get(value);
+    const state = id === undefined ? undefined : staged.find(collection, id)?.before;
+    if (id === undefined || state === undefined) return undefined;
+    const damage = refuseDamaged(collection.name, id, state);
+    if (damage !== undefined) throw problemOf(damage);
+    const { version, text, updatedAt } = state;
+    return { id, version, text, updatedAt, isImported: updatedAt === at };
+  });
 }
 
 /** The reason why a staged resource cannot be added. */

@@ -90,7 +90,7 @@ export class Lookups {
         if (after !== undefined) return [id];
         return last === undefined ? [] : [id, erasedName(id)];
       });
-      plans.push(this.#note(collection, [...new Set(own.map(({ id }) => id))], staged));
+      plans.push(this.note(collection, [...new Set(own.map(({ id }) => id))], staged));
       // After the lookup above: a resource that another instance deletes in between has left its version.
       plans.push(this.deleted(collection, [...new Set(used)]), ...this.#constraintsOf(collection, texts));
     }
@@ -166,6 +166,16 @@ export class Lookups {
     return (yield* this.#readHolders(collection, place, [value], enough)).get(value) ?? [];
   }
 
+  /** One of the resources that have each of these values in a unique attribute, by value. */
+  *holderOf(
+    collection: NumberedCollection,
+    place: UniqueSlot,
+    values: readonly string[],
+  ): Plan<ReadonlyMap<string, string>> {
+    const all = yield* this.#readHolders(collection, place, [...new Set(values)], 1);
+    return new Map([...all].flatMap(([value, [id]]) => (id === undefined ? [] : [[value, id]])));
+  }
+
   /** The resources that refer to one of `ids`, except `known`. */
   *referrers(
     { from: { number, idKind }, reference }: Referrer,
@@ -215,7 +225,8 @@ export class Lookups {
     return find(this.#expiries, "", keys, (missing) => receipts.expiries(missing));
   }
 
-  *#note(collection: NumberedCollection, ids: readonly string[], staged: StagedChanges): Plan<void> {
+  /** Reads resources that are about to change, locks them, and notes them in `staged`. */
+  *note(collection: NumberedCollection, ids: readonly string[], staged: StagedChanges): Plan<void> {
     const { dialect, textsOf } = this.#parts;
     const { number, idKind } = collection;
     const keys = dialect.list(ids.map((id) => dialect.keyOf(idKind, id)));

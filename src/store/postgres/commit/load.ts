@@ -1,5 +1,5 @@
 /** The transaction of an import. It stays open until the import ends. */
-import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
+import { addImported, findHolders, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import { problemOf } from "../../core/commits/refusals.ts";
 import { judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
@@ -49,6 +49,12 @@ export async function beginLoad(
         state = await prepare(state, collection, among);
       }),
     add: (imported) => inOrder(() => addAll(state, imported, parts)),
+    holders: (unique, values) =>
+      inOrder(() =>
+        namingDamage(state.catalogue, () =>
+          state.transaction.runPlan(findHolders(judgingFor(state, parts), state, unique, values)),
+        ),
+      ),
     reserve: (n) =>
       inOrder(() =>
         ids.reserveWithin((statement) => state.transaction.run(statement), state.collection.number, n),

@@ -5,6 +5,7 @@
  * fraction of the time for objects, and the HTTP thread does that work.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { Unique } from "../../../collection/unique.ts";
 import type { StepReport } from "../../core/building.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
@@ -14,7 +15,7 @@ import type { Erased } from "../../port/change-log.ts";
 import type { Commit, Receipt } from "../../port/commit.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
+import type { Holder, LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;
@@ -32,8 +33,10 @@ export interface WriterTasks {
   reserve(collection: number, n: number): number;
   /** Starts or continues an import. Returns the number of the collection. */
   load(into: number | CollectionRecord, options: Required<LoadOptions> & { at: number }): number;
-  /** Adds resources to the import: ids and texts in turn. */
-  add(cells: readonly string[]): readonly RefusedImport[];
+  /** Adds resources to the import: ids, texts, and the versions that they replace or null, in turn. */
+  add(cells: readonly Cell[]): readonly RefusedImport[];
+  /** The resources that have these values in a unique attribute. */
+  holders(unique: Unique, values: readonly string[]): readonly (Holder | undefined)[];
   checkLoad(): Refused | undefined;
   finish(): Refused | undefined;
   cancel(): void;

@@ -311,6 +311,7 @@ export async function beginLoad(
       collection = await begin(record);
     },
     add: (resources) => requests.run("add", [cellsOf(resources)]),
+    holders: (unique, values) => requests.run("holders", [unique, values]),
     reserve: (n) => requests.run("reserve", [collection, n]),
     async check() {
       await requests.run("checkLoad", []);
@@ -322,8 +323,8 @@ export async function beginLoad(
   };
 }
 
-function cellsOf(resources: readonly ImportedResource[]): string[] {
-  const cells: string[] = [];
-  for (const { id, text } of resources) cells.push(id, text);
+function cellsOf(resources: readonly ImportedResource[]): Cell[] {
+  const cells: Cell[] = [];
+  for (const { id, text, replaces = null } of resources) cells.push(id, text, replaces);
   return cells;
 }

@@ -1,10 +1,11 @@
 /** An import in the writer thread. Its transaction stays open over many requests. */
 
+import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { addImported, type Importing, refuseLost } from "../../core/commits/imported.ts";
+import { addImported, findHolders, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
-import type { Refused as RefusedTask } from "../commit/protocol.ts";
+import type { Holder, ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
+import type { Cell, Refused as RefusedTask } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import { collectionOf } from "../sqlite-dialect.ts";
 import type { TaskParts } from "./commits.ts";
@@ -60,14 +61,26 @@ export class WriterLoad {
     return { collections: [], completions: [], at, origin: { principal, group: commits.nextGroup() } };
   }
 
-  /** Adds resources. `cells` are ids and texts in turn. Returns the resources that it did not add, with the reasons. */
-  add(cells: readonly string[]): Refused[] {
+  /**
+   * Adds resources. `cells` are ids, texts, and the versions that they replace or null, in turn. Returns the resources that it did not
+   * add, with the reasons.
+   */
+  add(cells: readonly Cell[]): Refused[] {
     const importing = this.#require();
     const imported: ImportedResource[] = [];
-    for (let cell = 0; cell < cells.length; cell += 2)
-      imported.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
+    for (let cell = 0; cell < cells.length; cell += 3) {
+      const replaces = cells[cell + 2] as number | null;
+      const resource = { id: cells[cell] as string, text: cells[cell + 1] as string };
+      imported.push(replaces === null ? resource : { ...resource, replaces });
+    }
     const { commits } = this.#parts;
     return commits.run(addImported(this.#parts, commits.judging(), importing, imported));
+  }
+
+  /** The resources that have these values in a unique attribute. */
+  holders(unique: Unique, values: readonly string[]): (Holder | undefined)[] {
+    const { commits } = this.#parts;
+    return commits.run(findHolders(commits.judging(), this.#require(), unique, values));
   }
 
   /** The reason why the import cannot be committed. */

@@ -58,6 +58,7 @@ export class Writer {
       reserve: (collection, n) => this.#reserve(collection, n),
       load: (into, options) => load.begin(into, options),
       add: (cells) => load.add(cells),
+      holders: (unique, values) => load.holders(unique, values),
       checkLoad: () => load.check(),
       finish: () => load.finish(),
       cancel: () => transactions.rollBack(),

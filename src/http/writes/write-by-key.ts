@@ -1,0 +1,68 @@
+/** Writes by a unique key: replaces or creates, patches or deletes the resource that has the values of the key. */
+import { Problem } from "../../errors.ts";
+import { requireKey } from "../../query/unique-keys.ts";
+import type { Stored } from "../../store/port/stored.ts";
+import type { WriteByKey } from "../operations/operation.ts";
+import { notFound, type Result } from "../operations/result.ts";
+import { readObject, requireWhole } from "../protocol/content.ts";
+import { change } from "./change.ts";
+import type { Write } from "./commit.ts";
+import { decideNew } from "./create.ts";
+import { runWrite, type WriteSteps } from "./write.ts";
+
+/** How many times a write looks for the resource again, because other writes have made, changed or deleted it in the meantime. */
+const maxAttempts = 20;
+
+/**
+ * Carries out a write by a unique key. A PUT creates the resource if none has the key. If another write creates it first, the PUT
+ * changes that one. Throws the problems of a change or a create, UNIQUE_VIOLATION if the caller cannot see the resource that has the
+ * key, and UNAVAILABLE if other writes come first every time.
+ */
+export async function writeByKey(write: Write<WriteByKey>): Promise<Result> {
+  const { operation } = write;
+  const { kind, guard } = operation;
+  let refusedFor: string | undefined;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const holder = await holderOf(write);
+    if (holder !== undefined && guard.sees(holder.text)) {
+      const result = await change({ ...write, operation: { ...operation, id: holder.id } });
+      if (result.kind !== "not found") return result;
+      continue; // it has other values by now, or it is deleted
+    }
+    if (kind !== "replace") return notFound;
+    try {
+      return await runWrite(steps, write);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION") throw error;
+      const { takenBy } = error;
+      // The resource has another unique value of the content, or the caller cannot see it. So the write cannot change it instead.
+      if (takenBy === undefined || takenBy === refusedFor || takenBy === holder?.id) throw error;
+      refusedFor = takenBy;
+    }
+  }
+  throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
+}
+
+async function holderOf({ service: { store }, operation }: Write<WriteByKey>): Promise<Stored | undefined> {
+  const { collection, key } = operation;
+  const id = await store.holder(collection.name, key.unique, key.value);
+  return id === undefined ? undefined : store.read({ collection: collection.name, id });
+}
+
+/** The steps of a PUT that creates the resource. */
+const steps: WriteSteps<WriteByKey, true, Record<string, unknown>> = {
+  find: async ({ operation: { guard }, request }) => {
+    if (!guard.can("create")) throw guard.denied("create");
+    if (request.headers["if-match"] !== undefined)
+      throw new Problem("PRECONDITION_FAILED", "A precondition is not met: no resource has this unique key.");
+    return true;
+  },
+  read: async ({ service, operation, request }) => {
+    requireWhole(request);
+    const content = await readObject(request, service.settings.limits);
+    requireKey(content, operation.key);
+    return content;
+  },
+  resources: () => [],
+  decide: (write, _, content) => decideNew(write, content, { isPut: true }),
+};

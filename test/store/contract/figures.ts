@@ -8,6 +8,7 @@ import type { DateUnit, Figure, GroupKey } from "../../../src/query/figures.ts";
 import type { Filter } from "../../../src/query/filter.ts";
 import type { Figures } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
+import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
 import { computeFigures, type Query } from "./figures-oracle.ts";
 import { commit, created, declaration, type OpenFixture, onStore, topic } from "./fixture.ts";
@@ -88,6 +89,9 @@ const scalar = fc.oneof(
   date,
   nearDates,
   nearDates,
+  nearExact,
+  nearExact,
+  fc.constantFrom(...almostExact),
   number,
   number,
   fc.boolean(),
@@ -124,10 +128,12 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
   fc.array(condition, { maxLength: 2 }).map((filters): Filter => ({ kind: "and", filters })),
   condition.map((each): Filter => ({ kind: "not", filter: each })),
 );
+/** How an attribute is compared. */
+const as = fc.constantFrom({}, {}, { as: "date" as const }, { as: "exact" as const });
 const index = fc.uniqueArray(
   fc
-    .tuple(ownPath, fc.boolean(), fc.boolean())
-    .map(([of, descending, isDate]) => ({ path: of, descending, ...(isDate && { as: "date" as const }) })),
+    .tuple(ownPath, fc.boolean(), as)
+    .map(([of, descending, compared]) => ({ path: of, descending, ...compared })),
   { minLength: 1, maxLength: 4, selector: ({ path }) => formatPath(path) },
 );
 const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
@@ -145,18 +151,26 @@ const figure: fc.Arbitrary<Figure> = fc.oneof(
       .tuple(fc.constantFrom("min" as const, "max" as const), ownPath)
       .map(([kind, of]): Figure => ({ kind, path: of, as: "date", name: `${kind}(${formatPath(of)}) date` })),
   },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom("sum" as const, "avg" as const, "min" as const, "max" as const), ownPath)
+      .map(
+        ([kind, of]): Figure => ({ kind, path: of, as: "exact", name: `${kind}(${formatPath(of)}) exact` }),
+      ),
+  },
 );
 const groupKey: fc.Arbitrary<GroupKey> = fc
   .tuple(
     path,
     fc.option(fc.constantFrom("year", "month", "day", "hour", "minute"), { nil: undefined, freq: 2 }),
-    fc.boolean(),
+    as,
   )
-  .map(([of, unit, isDate]) => ({
+  .map(([of, unit, compared]) => ({
     path: of,
-    unit: unit as DateUnit | undefined,
+    unit: "as" in compared && compared.as === "exact" ? undefined : (unit as DateUnit | undefined),
     name: `${formatPath(of)}:${unit}`,
-    ...(isDate && of[0] !== "id" && { as: "date" as const }),
+    ...(of[0] !== "id" && compared),
   }));
 const query: fc.Arbitrary<Query> = fc
   .record({

@@ -13,17 +13,17 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_100,
   counters: 50,
   clock: 50,
-  collection: 4_200,
-  query: 4_350,
-  store: 22_850,
-  "store/sqlite": 6_600,
-  "store/postgres": 5_400,
+  collection: 4_400,
+  query: 4_400,
+  store: 22_950,
+  "store/sqlite": 6_650,
+  "store/postgres": 5_450,
   import: 1_450,
   rewind: 400,
   access: 2_150,
   changes: 900,
   webhooks: 2_650,
-  http: 20_400,
+  http: 20_450,
   config: 2_950,
   fit: 300,
   server: 1_850,
@@ -39,7 +39,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 506;
+const mostFiles = 510;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

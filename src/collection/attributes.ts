@@ -39,6 +39,10 @@ export interface AttributeInfo {
   dates?: ReadonlySet<DateForm> | undefined;
   /** The same for the items of an array. */
   itemDates?: ReadonlySet<DateForm> | undefined;
+  /** Whether all its texts are exact numbers, and it cannot be a number of JSON. */
+  isExact?: boolean;
+  /** The same for the items of an array. */
+  hasExactItems?: boolean;
   /** The schemas that every value must fit, and how they find others. */
   fits?: Fits;
 }
@@ -65,6 +69,14 @@ export function attributeInfo(collection: AttributeSource, path: Path): Attribut
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
   return findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
+}
+
+/** Whether an attribute is an exact number. */
+export type IsExact = (path: Path) => boolean;
+
+/** Which attributes of a collection are exact numbers. */
+export function exactIn(collection: AttributeSource): IsExact {
+  return (path) => attributeInfo(collection, path).isExact === true;
 }
 
 /** Finds what the schema allows. `others` are the top-level names that exist without the schema. */
@@ -189,19 +201,22 @@ function findMember(declared: Declared, level: Level, name: string): Member {
   const all = certainOf(certain.filter(isObject), resolve);
   const maxLengths = numbersOf(all, "maxLength");
   const minItems = numbersOf(all, "minItems");
+  const formsOfAll = (each: readonly unknown[]) =>
+    intersectForms(each.map((schema) => formsOf(schema, resolve, new Set())));
+  const [forms, itemForms] = [formsOfAll(certain), formsOfAll(itemsOf(certain, resolve))];
   // If several schemas describe one value, none of them is closed.
   const site = sites.size === 1 ? descriptions.find(isObject) : undefined;
   const info: AttributeInfo = {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
-    itemDates: datesOf(
-      intersectForms(itemsOf(certain, resolve).map((each) => formsOf(each, resolve, new Set()))),
-    ),
+    itemDates: datesOf(itemForms),
+    hasExactItems: isExact(itemForms),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
     fits: { schemas: certain, resolve },
-    dates: datesOf(intersectForms(certain.map((schema) => formsOf(schema, resolve, new Set())))),
+    dates: datesOf(forms),
+    isExact: isExact(forms),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
@@ -279,25 +294,36 @@ function typesOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
 
 /** What the texts and the numbers of an attribute can be. `undefined`: anything. An empty set: there are none. */
 interface Forms {
-  texts: ReadonlySet<DateForm> | undefined;
+  texts: ReadonlySet<DateForm | "exact"> | undefined;
   numbers: ReadonlySet<DateForm> | undefined;
 }
 
 const anyForms: Forms = { texts: undefined, numbers: undefined };
 
-/** The formats of dates. A format says nothing about values of other types. */
-const dateFormats: Readonly<Record<string, Forms>> = {
+/** The formats of dates and exact numbers. A format says nothing about values of other types. */
+const comparedFormats: Readonly<Record<string, Forms>> = {
   date: { ...anyForms, texts: new Set(["day"]) },
   "date-time": { ...anyForms, texts: new Set(["time"]) },
   "unix-millis": { ...anyForms, numbers: new Set(["millis"]) },
   "date-value": { texts: new Set(["day", "time"]), numbers: new Set(["millis"]) },
+  decimal: { ...anyForms, texts: new Set(["exact"]) },
+  int64: { ...anyForms, texts: new Set(["exact"]) },
 };
 
 /** The forms of dates, if all texts are dates. Numbers beside them are Unix time. */
 function datesOf({ texts, numbers }: Forms): ReadonlySet<DateForm> | undefined {
-  if (texts === undefined) return undefined;
+  if (texts === undefined || !isDateForms(texts)) return undefined;
   if (texts.size === 0) return numbers?.has("millis") === true ? numbers : undefined;
   return new Set([...texts, ...(numbers ?? (["millis"] as const))]);
+}
+
+function isDateForms(texts: ReadonlySet<DateForm | "exact">): texts is ReadonlySet<DateForm> {
+  return !texts.has("exact");
+}
+
+/** Whether all texts are exact numbers, and there are no numbers of JSON beside them. */
+function isExact({ texts, numbers }: Forms): boolean {
+  return texts?.size === 1 && texts.has("exact") && numbers?.size === 0;
 }
 
 /** The forms that a schema allows. */
@@ -313,7 +339,7 @@ function formsOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
       texts: types === undefined || types.has("string") ? undefined : none,
       numbers: types === undefined || types.has("number") ? undefined : none,
     },
-    typeof format === "string" && Object.hasOwn(dateFormats, format) ? dateFormats[format] : anyForms,
+    typeof format === "string" && Object.hasOwn(comparedFormats, format) ? comparedFormats[format] : anyForms,
     typeof $ref === "string" ? of(resolve($ref)) : anyForms,
     ...(Array.isArray(allOf) ? allOf.map(of) : []),
     ...[anyOf, oneOf].map((all) => (Array.isArray(all) ? uniteForms(all.map(of)) : anyForms)),

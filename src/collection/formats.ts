@@ -1,6 +1,7 @@
 /** The formats that a schema can use: a check and a description for each. */
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import { isDate, isDateValue, isTimestamp, isUnixMillis } from "./dates.ts";
+import { isDecimal, isInt64, maxDigits } from "./exact-numbers.ts";
 
 /** One format. It accepts every value of a type that it is not for. */
 export interface Format {
@@ -55,7 +56,15 @@ export const formats = {
     (value) => Number.isInteger(value) && value >= -int32 && value < int32,
     "a 32-bit whole number",
   ),
-  int64: ofNumber(Number.isInteger, "a whole number"),
+  int64: {
+    test: (value) =>
+      typeof value === "string" ? isInt64(value) : ofNumber(Number.isInteger, "").test(value),
+    expected: "a 64-bit whole number",
+  },
+  decimal: {
+    test: (value) => typeof value !== "string" || isDecimal(value),
+    expected: `a decimal number such as -12.50, with at most ${maxDigits} digits and no exponent`,
+  },
   // These accept every value. They are hints for forms and code generators.
   float: { test: () => true, expected: "a number" },
   double: { test: () => true, expected: "a number" },

@@ -9,8 +9,8 @@ import { formatPath, type Path, parsePath } from "./paths.ts";
 export interface SortKey {
   path: Path;
   descending: boolean;
-  /** The schema declares a date: dates are compared by their instants. */
-  as?: "date";
+  /** The schema declares a date or an exact number: its values are compared by what they mean. */
+  as?: "date" | "exact";
   /** The attribute is the time at which resources expire. A store keeps this with its index (`expiry.ts`). */
   expires?: true;
   /** Only keys of lists can be about related resources (`query/sort.ts`). */
@@ -84,7 +84,11 @@ export function readDistinct<Value>(
 }
 
 /** How values of an attribute are compared, as a part of its sort key. */
-export function comparedAs({ dates }: Pick<AttributeInfo, "dates">): Pick<SortKey, "as"> {
+export function comparedAs({
+  dates,
+  isExact,
+}: Pick<AttributeInfo, "dates" | "isExact">): Pick<SortKey, "as"> {
+  if (isExact === true) return { as: "exact" };
   return dates === undefined ? {} : { as: "date" };
 }
 

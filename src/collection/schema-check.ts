@@ -129,6 +129,11 @@ function requireKeywords(
   if ($schema !== undefined && $schema !== dialect) refuse(path, `$schema must be ${dialect}.`);
   if (typeof format === "string" && formatOf(format) === undefined)
     refuse([...path, "format"], unknownFormat(format));
+  if (format === "decimal" && !hasOnlyTexts(schema.type))
+    refuse(
+      [...path, "format"],
+      'the format "decimal" is for strings, because numbers are not exact. Add "type": "string" beside it.',
+    );
   if (isObject(properties) && Object.hasOwn(properties, "__proto__"))
     refuse([...path, "properties"], 'an attribute called "__proto__" cannot be declared.');
   const sources = [pattern, ...Object.keys(patternProperties ?? {})].filter(
@@ -141,6 +146,12 @@ function requireKeywords(
       refuse(path, (error as Error).message);
     }
   }
+}
+
+/** Whether a type allows strings, and nothing else but null. */
+function hasOnlyTexts(type: unknown): boolean {
+  const types = [type].flat();
+  return types.includes("string") && types.every((each) => each === "string" || each === "null");
 }
 
 /** Keywords that can describe more attributes of the same object in another schema. */

@@ -11,8 +11,8 @@ import { formatPath, type Path, parsePath } from "./paths.ts";
 /** An attribute whose values are compared. */
 export interface UniquePart {
   path: Path;
-  /** The schema declares a date: all forms of an instant are equal. */
-  as?: "date";
+  /** The schema declares a date or an exact number: all forms of an instant or of a number are equal. */
+  as?: "date" | "exact";
 }
 
 /** A unique attribute, or a combination of several. Any number of resources can lack one of them or have null. */
@@ -117,6 +117,7 @@ function requireScalar(path: Path, at: string, info: AttributeInfo): void {
   const [type] = types;
   const isDate = info.dates !== undefined && types.length > 0;
   if (isDate && types.every((each) => each === "string" || each === "number")) return;
+  if (info.isExact === true && types.length === 1) return;
   const name = JSON.stringify(formatPath(path));
   if (types.length !== 1 || type === undefined || type === "array" || type === "object") {
     throw new StartError(

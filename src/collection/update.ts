@@ -5,8 +5,11 @@
 import { Problem } from "../errors.ts";
 import { countNames, namesPerOperation, toFragment } from "../json/pointer.ts";
 import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
+import type { IsExact } from "./attributes.ts";
+import { exactKeyOf, exactOf, isDecimal, maxDigits, sumOfExact, textOfExact } from "./exact-numbers.ts";
 import { shortJson } from "./messages.ts";
 import { findOverlap, formatPath, type Path, parsePath } from "./paths.ts";
+import { compareCodePoints } from "./text-comparison.ts";
 
 /** The operators, each with the operand that it takes. */
 const operands = {
@@ -99,7 +102,9 @@ function operandFault(operator: UpdateOperator, operand: unknown): string | unde
   const not = () => `, not ${shortJson(operand)}`;
   switch (operands[operator]) {
     case "number":
-      return typeof operand === "number" ? undefined : `must be a number${not()}`;
+      return exactOperand(operand) !== undefined || typeof operand === "number"
+        ? undefined
+        : `must be a number${not()}`;
     case "array":
       return Array.isArray(operand) ? undefined : `must be an array of items, such as ["x"]${not()}`;
     case "true":
@@ -117,31 +122,36 @@ export interface StrayOperator {
 
 /**
  * The first place where a merge patch would replace a value by an object whose only member is an operator that works on this
- * value. `undefined` if there is none.
+ * value. `undefined` if there is none. `outer`: the names that lead to the values.
  */
 export function strayOperatorIn(
   patch: Record<string, unknown>,
   stored: Record<string, unknown>,
+  isExact: IsExact,
+  outer: readonly string[] = [],
 ): StrayOperator | undefined {
   for (const [name, change] of Object.entries(patch)) {
     const value = Object.hasOwn(stored, name) ? stored[name] : undefined;
     if (!isObject(change) || value === undefined) continue;
     if (isObject(value)) {
-      const inner = strayOperatorIn(change, value);
-      if (inner !== undefined) return { ...inner, names: [name, ...inner.names] };
+      const inner = strayOperatorIn(change, value, isExact, [...outer, name]);
+      if (inner !== undefined) return inner;
       continue;
     }
     const [operator = "", ...others] = Object.keys(change);
-    if (others.length === 0 && isOperator(operator) && worksOn(operator, value))
-      return { names: [name], operator };
+    if (others.length > 0 || !isOperator(operator)) continue;
+    const names = [...outer, name];
+    const isNumber =
+      typeof value === "number" || (typeof value === "string" && isExact(names as unknown as Path));
+    if (worksOn(operator, value, isNumber)) return { names, operator };
   }
   return undefined;
 }
 
-function worksOn(operator: UpdateOperator, value: unknown): boolean {
+function worksOn(operator: UpdateOperator, value: unknown, isNumber: boolean): boolean {
   switch (operands[operator]) {
     case "number":
-      return typeof value === "number";
+      return isNumber;
     case "array":
       return Array.isArray(value);
     case "true":
@@ -158,6 +168,13 @@ function requireSeparate(operations: readonly UpdateOperation[]): void {
   throw invalidUpdate([formatPath(overlap.inner)], "overlap", detail);
 }
 
+/** How an update is applied. */
+export interface UpdateContext {
+  json: JsonLimits;
+  isExact: IsExact;
+  pause: Pause;
+}
+
 /** Gives other requests a turn after work on this many characters, if it is their turn. */
 export type Pause = (characters: number) => Promise<void> | undefined;
 
@@ -168,7 +185,7 @@ export type Pause = (characters: number) => Promise<void> | undefined;
 export async function applyUpdate(
   document: Record<string, unknown>,
   operations: readonly UpdateOperation[],
-  { json, pause }: { json: JsonLimits; pause: Pause },
+  { json, isExact, pause }: UpdateContext,
 ): Promise<Record<string, unknown>> {
   const result = { ...document };
   const own = new Set<unknown>([result]); // the copies, which can be changed
@@ -178,7 +195,7 @@ export async function applyUpdate(
     const name = operation.path.at(-1) as string;
     const current = Object.hasOwn(parent, name) ? parent[name] : undefined;
     if (operation.operator === "$unset") delete parent[name];
-    else setMember(parent, name, await valueAfter(operation, current, pause));
+    else setMember(parent, name, await valueAfter(operation, current, { isExact, pause }));
   }
   requireLimits(result, json);
   return result;
@@ -215,15 +232,17 @@ function ownParent(
   return parent;
 }
 
-function valueAfter(operation: UpdateOperation, current: unknown, pause: Pause): unknown {
-  const { operator, operand } = operation;
+function valueAfter(
+  operation: UpdateOperation,
+  current: unknown,
+  { isExact, pause }: Pick<UpdateContext, "isExact" | "pause">,
+): unknown {
+  const { path, operator, operand } = operation;
   switch (operator) {
     case "$increment":
-      return sumOf(operation, numberIn(operation, current), operand as number);
     case "$min":
-      return Math.min(numberIn(operation, current), operand as number);
     case "$max":
-      return Math.max(numberIn(operation, current), operand as number);
+      return isExact(path) ? exactAfter(operation, current) : numberAfter(operation, current);
     case "$append":
       return [...arrayIn(operation, current), ...(operand as unknown[])];
     case "$addUnique":
@@ -234,6 +253,42 @@ function valueAfter(operation: UpdateOperation, current: unknown, pause: Pause):
     case "$unset":
       return operand;
   }
+}
+
+function numberAfter(operation: UpdateOperation, current: unknown): number {
+  const { operator, operand } = operation;
+  if (typeof operand !== "number")
+    throw misfit(operation, `must be a number, not ${shortJson(operand)}`, "operand");
+  const value = numberIn(operation, current);
+  if (operator === "$increment") return sumOf(operation, value, operand);
+  return operator === "$min" ? Math.min(value, operand) : Math.max(value, operand);
+}
+
+/** The text of an exact number that an operand means. A number of JSON means its digits. */
+function exactOperand(operand: unknown): string | undefined {
+  const text = typeof operand === "number" ? String(operand) : operand;
+  return typeof text === "string" && isDecimal(text) ? text : undefined;
+}
+
+function exactAfter(operation: UpdateOperation, current: unknown = "0"): string {
+  const { operator } = operation;
+  const operand = exactOperand(operation.operand);
+  if (operand === undefined) {
+    const why = `must be an exact number without an exponent, such as "12.50", not ${shortJson(operation.operand)}`;
+    throw misfit(operation, why, "operand");
+  }
+  const key = exactKeyOf(current);
+  if (key === undefined)
+    throw misfit(operation, `needs an exact number, but the value is ${kindOf(current)}`);
+  const value = current as string;
+  const order = compareCodePoints(exactKeyOf(operand) as string, key);
+  if (operator === "$min") return order < 0 ? operand : value;
+  if (operator === "$max") return order > 0 ? operand : value;
+  const sum = textOfExact(sumOfExact(exactOf(value), exactOf(operand)));
+  if (isDecimal(sum)) return sum;
+  const digits = sum.replace(/[-.]/g, "").length;
+  const why = `would make a number of ${digits} digits, but an exact number has at most ${maxDigits}`;
+  throw misfit(operation, why, "range");
 }
 
 function numberIn(operation: UpdateOperation, current: unknown = 0): number {

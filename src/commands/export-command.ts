@@ -1,9 +1,11 @@
 /** `holdfast export`: writes one collection to standard output or to a file. */
+
 import { createWriteStream, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { exactIn, type IsExact } from "../collection/attributes.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { liveReader } from "../expiry/live-store.ts";
@@ -27,7 +29,12 @@ export async function runExport(
   await withOpen(openReader(config.store), async (opened) => {
     const reader = liveReader(opened, { collections: config.collections, now: Date.now });
     requireKnown(collection, reader, config);
-    const request = { collection, format: formatOf(output, format) };
+    const declared = config.collections.get(collection);
+    const request = {
+      collection,
+      format: formatOf(output, format),
+      ...(declared !== undefined && { isExact: exactIn(declared) }),
+    };
     if (typeof output !== "string") return exportToStdout(reader, request);
     requireNoStoreFile(output, config.store);
     requireReplaceable(output);
@@ -35,7 +42,7 @@ export async function runExport(
   });
 }
 
-type ExportRequest = Pick<ExportOptions, "collection" | "format">;
+type ExportRequest = Pick<ExportOptions, "collection" | "format" | "isExact">;
 
 function formatOf(output: unknown, format: unknown): ExportFormat {
   const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
@@ -109,6 +116,8 @@ export type ExportFormat = "ndjson" | "csv";
 export interface ExportOptions {
   collection: string;
   format: ExportFormat;
+  /** Which attributes are exact numbers. @default none */
+  isExact?: IsExact;
   /** Receives the number of resources so far. */
   onProgress(resources: number): void;
 }
@@ -136,7 +145,7 @@ async function* ndjsonText(
 /** The header names every attribute, so this reads all resources once before it writes the first. */
 async function* csvText(
   reader: StoreReader,
-  { collection, onProgress }: ExportOptions,
+  { collection, isExact, onProgress }: ExportOptions,
 ): AsyncGenerator<string> {
   const exported = batches(reader.scan(collection));
   try {
@@ -147,7 +156,7 @@ async function* csvText(
       requireColumns(columns, next.value);
       resources += next.value.length;
       onProgress(resources);
-      yield* csvPieces(columns, next.value);
+      yield* csvPieces(columns, next.value, isExact);
     }
   } finally {
     await exported.return(undefined);

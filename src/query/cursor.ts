@@ -5,7 +5,7 @@
  * expire, and gives no rights. The checksum is not secret: it only detects a damaged cursor, or one of another list.
  */
 import { hash } from "node:crypto";
-import { isInstantKey } from "../collection/instants.ts";
+import { isComparedKey } from "../collection/compared-keys.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
 import { type RequestedFilter, timelessText } from "./filter.ts";
@@ -77,7 +77,7 @@ function checksum(list: string, payload: Buffer): Buffer {
 function parseValues(payload: Buffer): CursorValues | undefined {
   const value = tryParse(payload.toString());
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
-  const values = value.map((each): SortValue => (isKnownInstant(each) ? each : sortValueOf(each)));
+  const values = value.map((each): SortValue => (isKnownKey(each) ? each : sortValueOf(each)));
   const id = values.at(-1);
   const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
   return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;
@@ -88,6 +88,8 @@ function isWellFormed(value: unknown): boolean {
   return typeof value !== "string" || !isBadString(value);
 }
 
-function isKnownInstant(value: unknown): value is readonly [instant: string] {
-  return Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && isInstantKey(value[0]);
+function isKnownKey(value: unknown): value is readonly [key: string] {
+  return (
+    Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && isComparedKey(value[0])
+  );
 }

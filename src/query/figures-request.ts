@@ -216,8 +216,9 @@ export function readFigures(
     }
     const attribute = readAttribute(attributeName, location, reading);
     if (attribute === undefined) return [];
-    if (kind === "sum" || kind === "avg") requireType("number", name, { attribute, location, violations });
-    const compared = kind === "min" || kind === "max" ? comparedAs(attribute) : {};
+    const isTotal = (kind === "sum" || kind === "avg") && attribute.isExact !== true;
+    if (isTotal) requireType("number", name, { attribute, location, violations });
+    const compared = isTotal ? {} : comparedAs(attribute);
     return [{ kind: kind as (typeof attributeFigures)[number], name, path: attribute.path, ...compared }];
   });
 }
@@ -246,7 +247,10 @@ export function readKeys(
     }
     const attribute = readSingleAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
     if (attribute === undefined) return [];
-    if (unit !== undefined && attribute.dates === undefined)
+    if (unit !== undefined && attribute.isExact === true) {
+      const detail = `names ${shortJson(name)}, which needs a date, but the attribute is an exact number`;
+      violations.add(location, "figureType", detail);
+    } else if (unit !== undefined && attribute.dates === undefined)
       requireType("string", name, { attribute, location, violations });
     const { path, through } = attribute;
     const key = { name, path, ...comparedAs(attribute), unit: unit as DateUnit | undefined };

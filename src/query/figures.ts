@@ -19,11 +19,14 @@ export type Figure =
   | { kind: "count"; name: string }
   /**
    * `sum` adds the numbers, and ignores all other values. Without numbers, it is 0. It is null if it exceeds the range
-   * of numbers. `avg` is null without numbers.
+   * of numbers. `avg` is null without numbers. If the schema declares an exact number, both are texts and about exact numbers alone.
+   * The sum is exact, with the most digits after the point that one of the numbers has, and the average is rounded to 12 of them
+   * (`averageText`).
    *
    * `min` and `max` are the first and the last boolean, number or string in the order of lists, without the code
    * points of a string that the order ignores. They ignore all other values, and are null without a value. If the schema
-   * declares a date, they are the first and the last instant, in the first of its forms by code point.
+   * declares a date, they are the first and the last instant, in the first of its forms by code point. The same holds for
+   * an exact number, but the maximum has the last of its forms.
    */
   | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: SortKey["as"] };
 
@@ -45,8 +48,8 @@ export function wholeDate(text: unknown): string | undefined {
  * One attribute by which resources are grouped. `name` is its text in the request, and the name of its member in the
  * response.
  *
- * Two resources belong to the same group if their values have the same JSON text. If the schema declares a date, all forms of an
- * instant are one group, with the first of its JSON texts by code point. Resources without the attribute have a group without a
+ * Two resources belong to the same group if their values have the same JSON text. If the schema declares a date or an exact number, all forms of an
+ * instant or a number are one group, with the first of its JSON texts by code point. Resources without the attribute have a group without a
  * value, which is not the group of null. A related resource that does not match its condition counts as absent.
  *
  * With a unit, the value is the beginning of a date in UTC: `2026-01` for a month, `2026-01-31T08` for an hour. Dates

@@ -20,6 +20,7 @@ import {
   whyNoDate,
   whyNotNow,
 } from "./date-operands.ts";
+import { exactCondition, exactFor } from "./exact-operands.ts";
 import {
   allOf,
   anyOf,
@@ -294,6 +295,11 @@ function toCondition(
   const compared = datesFor(operator, attribute);
   if (compared !== undefined)
     return toDateCondition(operator, { attribute, compared }, { written, isText }, reading);
+  const exact = exactFor(operator, attribute);
+  if (exact !== undefined) {
+    const refuse = (why: string) => violations.add(location, "exact", why);
+    return requested(operator, attribute, exactCondition(exact, attribute.path, { written, isText }, refuse));
+  }
   const values = written.flatMap((each) => {
     const meant = isText ? candidatesOf(String(each), operator, attribute) : [each];
     checkComparison({ operator, attribute, written: each, values: meant }, location, reading);

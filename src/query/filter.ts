@@ -4,7 +4,7 @@
  * Every store translates the tree to its own language. Each must give the same result as `matches` for every resource. A
  * condition is true or false, never unknown.
  */
-import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
+import { comparedKeyOf, type Meaning } from "../collection/compared-keys.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
@@ -48,25 +48,25 @@ export interface RelatedCondition {
   filter: StoreFilter;
 }
 
-/** A part of conditions that compare instants. */
-interface Instants {
-  /** The values are keys of instants, and the attribute (or the item of the array) counts as the key of the instant that it means. */
-  as?: InstantForm;
+/** A part of conditions that compare values by what they mean. */
+interface Meanings {
+  /** The values are keys, and the attribute (or the item of the array) counts as the key of the instant or number that it means. */
+  as?: Meaning;
   /** What the client wrote, if a value depends on the time of the request. */
   relative?: string;
 }
 
 /**
  * One condition about an attribute. Only `exists: false` matches if the attribute is absent. With `as`, only
- * what means an instant matches.
+ * what means an instant or an exact number matches.
  */
 export type Condition =
   /** The attribute equals one of the values, with the same type. Arrays and objects never match. */
-  | ({ kind: "in"; path: Path; values: readonly Scalar[] } & Instants)
+  | ({ kind: "in"; path: Path; values: readonly Scalar[] } & Meanings)
   /** The attribute compares in this way with one of the values of its type. Strings are compared by code point. */
-  | ({ kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] } & Instants)
+  | ({ kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] } & Meanings)
   /** The attribute is a string that contains one of the values, ignoring ASCII case, or an array with an equal item. */
-  | ({ kind: "contains"; path: Path; values: readonly Scalar[] } & Instants)
+  | ({ kind: "contains"; path: Path; values: readonly Scalar[] } & Meanings)
   /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
   | { kind: "startsWith" | "endsWith"; path: Path; values: readonly string[] }
   /** The attribute exists, even if it is null; or it does not exist. */
@@ -180,13 +180,13 @@ export function matches(filter: Filter, resource: Record<string, unknown>): bool
   }
 }
 
-/** What a condition compares: the value of its attribute, or the key of the instant that the value means. */
+/** What a condition compares: the value of its attribute, or the key of what the value means. */
 function comparedAt(resource: Record<string, unknown>, condition: Condition): unknown {
   const value = valueAt(resource, condition.path);
   if (!("as" in condition) || condition.as === undefined) return value;
   const { kind, as } = condition;
-  if (kind !== "contains") return instantKeyOf(value, as);
-  return Array.isArray(value) ? value.map((item) => instantKeyOf(item, as)) : undefined;
+  if (kind !== "contains") return comparedKeyOf(value, as);
+  return Array.isArray(value) ? value.map((item) => comparedKeyOf(item, as)) : undefined;
 }
 
 function isTrue(condition: Condition, value: unknown): boolean {

@@ -84,6 +84,9 @@ export interface Attribute {
   itemTypes?: ReadonlySet<AttributeType> | undefined;
   /** The forms of the dates in an array, if the schema declares its items as dates. */
   itemDates?: ReadonlySet<DateForm> | undefined;
+  /** Whether the schema declares it, or the items of the array in it, as exact numbers. */
+  isExact?: boolean;
+  hasExactItems?: boolean;
   /** The relations to the resources that have the attribute; absent for an attribute of the resource itself. */
   through?: readonly [RelationPath, ...RelationPath[]];
   /** Whether the name is the last relation itself, without an attribute. */

@@ -2,11 +2,11 @@
  * The order of a list: by the values of some attributes, and then by id, so that no two resources are equal.
  *
  * Values of different types have the order null or absent, boolean, number, string, array or object. Strings are compared
- * by code point, and only their first 128 code points count. Arrays and objects are all equal. If the schema declares a date,
- * dates in all forms have the order of their instants, after all other values. Every store must sort in this order.
+ * by code point, and only their first 128 code points count. Arrays and objects are all equal. If the schema declares a date
+ * or an exact number, its values have the order of their instants or numbers, after all other values. Every store must sort in this order.
  */
+import { comparedKeyOf } from "../collection/compared-keys.ts";
 import type { SortKey } from "../collection/indexes.ts";
-import { instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import { compareCodePoints } from "../collection/text-comparison.ts";
 import type { RelatedCondition, RelationPath } from "./filter.ts";
@@ -24,10 +24,10 @@ export type StoreSortKey = ListSortKey<RelatedCondition>;
 export const sortedCodePoints = 128;
 
 /**
- * The part of a value that decides the order. An absent value is `null`, every array or object is `[]`, and a date has the key of
- * its instant in an array.
+ * The part of a value that decides the order. An absent value is `null`, every array or object is `[]`, and a date or an
+ * exact number has its key in an array.
  */
-export type SortValue = null | boolean | number | string | readonly [] | readonly [instant: string];
+export type SortValue = null | boolean | number | string | readonly [] | readonly [key: string];
 
 /** The sort values of one resource in a list: a value for each sort key, and then the id as in the resource. */
 export type CursorValues = readonly SortValue[];
@@ -37,8 +37,8 @@ export type Compare = (a: Record<string, unknown>, b: Record<string, unknown>) =
 
 /** The part of a value that decides the order. */
 export function sortValueOf(value: unknown, as?: SortKey["as"]): SortValue {
-  const instant = as && instantKeyOf(value, as);
-  if (instant !== undefined) return [instant];
+  const key = as && comparedKeyOf(value, as);
+  if (key !== undefined) return [key];
   switch (typeof value) {
     case "boolean":
       return value;
@@ -109,12 +109,12 @@ export function compareSortValues(a: SortValue, b: SortValue): number {
   if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
-  if (isInstant(a) && isInstant(b)) return compareCodePoints(a[0], b[0]);
+  if (hasKey(a) && hasKey(b)) return compareCodePoints(a[0], b[0]);
   return typeRank(a) - typeRank(b);
 }
 
-/** Whether a sort value is the instant of a date. */
-export function isInstant(value: SortValue | undefined): value is readonly [instant: string] {
+/** Whether a sort value is the key of a date or an exact number. */
+export function hasKey(value: SortValue | undefined): value is readonly [key: string] {
   return Array.isArray(value) && value.length === 1;
 }
 
@@ -123,7 +123,7 @@ function typeRank(value: SortValue): number {
   if (typeof value === "boolean") return 1;
   if (typeof value === "number") return 2;
   if (typeof value === "string") return 3;
-  return isInstant(value) ? 5 : 4;
+  return hasKey(value) ? 5 : 4;
 }
 
 function firstCodePoints(text: string, count: number): string {

@@ -1,6 +1,6 @@
 /** The values that unique attributes compare, and the filters that say which resources they compare. */
 import type { Collection } from "../collection/collection.ts";
-import { instantKeyOf } from "../collection/instants.ts";
+import { comparedKeyOf } from "../collection/compared-keys.ts";
 import { shortJson } from "../collection/messages.ts";
 import { type Path, valueAt } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text-comparison.ts";
@@ -34,8 +34,8 @@ function valueAtPart(
   ignoreCase: boolean,
 ): string | undefined {
   const value = valueAt(resource, path);
-  const instant = as && instantKeyOf(value, as);
-  if (instant !== undefined) return JSON.stringify(instant);
+  const key = as && comparedKeyOf(value, as);
+  if (key !== undefined) return JSON.stringify(key);
   if (value === null || typeof value === "object") return undefined;
   return JSON.stringify(ignoreCase && typeof value === "string" ? lowerAscii(value) : value);
 }

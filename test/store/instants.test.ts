@@ -1,11 +1,12 @@
-/** Both stores compute the keys of instants in SQL. Each key is equal to the one in memory, also for texts that are almost dates. */
+/** Both stores compute the keys of dates and exact numbers in SQL. Each key is equal to the one in memory, also for texts that are almost one. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type InstantForm, instantKeyOf, isInstantKey } from "../../src/collection/instants.ts";
+import { comparedKeyOf, isComparedKey, type Meaning } from "../../src/collection/compared-keys.ts";
 import { keySql as postgresSql, quoteText } from "../../src/store/postgres/list/postgres-lists.ts";
-import { addListFunctions, instantSql as sqliteSql } from "../../src/store/sqlite/list/sqlite-lists.ts";
+import { addListFunctions, meaningSql as sqliteSql } from "../../src/store/sqlite/list/sqlite-lists.ts";
+import { almostExact, nearExact } from "../exact-numbers.ts";
 import { forms, picoseconds } from "../instants.ts";
 import { openDatabase, query } from "../postgres/databases.ts";
 
@@ -40,39 +41,41 @@ const values: readonly unknown[] = [
     "2000-02-29",
     "1900-02-29",
   ],
+  ...fc.sample(nearExact, 1_000),
+  ...almostExact,
   ...["0000-02-29", "0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999-23:59", "1900-02-29T00:00Z"],
 ];
 
-const bothForms: readonly InstantForm[] = ["time", "date"];
+const meanings: readonly Meaning[] = ["time", "date", "exact"];
 
-test("SQLite computes the key of every instant", () => {
+test("SQLite computes the key of every instant and exact number", () => {
   const database = new DatabaseSync(":memory:");
   addListFunctions(database);
-  for (const form of bothForms) {
+  for (const form of meanings) {
     const read = database.prepare(
       `select ${sqliteSql("json_type(doc)", "json_extract(doc, '$')", form)} as key from (select ? as doc)`,
     );
     for (const value of values) {
-      const key = instantKeyOf(value, form) ?? null;
+      const key = comparedKeyOf(value, form) ?? null;
       assert.equal(read.get(JSON.stringify(value))?.key, key, `${form}: ${JSON.stringify(value)}`);
     }
   }
   database.close();
 });
 
-test("PostgreSQL computes the key of every instant", async () => {
+test("PostgreSQL computes the key of every instant and exact number", async () => {
   const { url, release } = await openDatabase();
   // PostgreSQL stores no null characters.
   const known = values.filter((value) => typeof value !== "string" || !value.includes("\0"));
   const all = `json_array_elements(${quoteText(JSON.stringify(known))}::json) with ordinality as each(value, n)`;
   const value = ["json_typeof(value)", "(value #>> '{}')"] as const;
-  for (const form of bothForms) {
+  for (const form of meanings) {
     const sql = `select ${postgresSql(...value, form)} as key from ${all} order by n`;
     const { rows } = await query(url, sql);
     for (const [n, value] of known.entries()) {
-      const key = instantKeyOf(value, form);
+      const key = comparedKeyOf(value, form);
       assert.equal(rows[n].key, key ?? null, `${form}: ${JSON.stringify(value)}`);
-      assert.ok(key === undefined || isInstantKey(key));
+      assert.ok(key === undefined || isComparedKey(key));
     }
   }
   release();

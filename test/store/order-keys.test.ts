@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Index } from "../../src/collection/indexes.ts";
 import { compareBy, comparePositions, cursorValuesOf } from "../../src/query/sort.ts";
 import { after, before, boundsOfType, keyAt } from "../../src/store/core/order-keys.ts";
+import { nearExact } from "../exact-numbers.ts";
 
 const keyOf = (resource: Record<string, unknown>, index: Index) =>
   keyAt(cursorValuesOf(resource, index), index);
@@ -27,6 +28,7 @@ const text = fc.string({
 });
 const value = fc.oneof(
   text,
+  nearExact,
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.integer(),
   fc.constantFrom(
@@ -79,7 +81,7 @@ const index = fc
         fc.record({
           path: fc.constant([name] as const),
           descending: fc.boolean(),
-          as: fc.constantFrom(undefined, "date" as const),
+          as: fc.constantFrom(undefined, "date" as const, "exact" as const),
         }),
       ),
     ),

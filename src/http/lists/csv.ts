@@ -1,6 +1,8 @@
 /** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports use it too. */
 import { createRequire } from "node:module";
 import type { CastReturnObject } from "csv-stringify";
+import type { IsExact } from "../../collection/attributes.ts";
+import { isDecimal } from "../../collection/exact-numbers.ts";
 import { withGuard } from "../../collection/formula-guard.ts";
 
 /** A resource as an object. */
@@ -36,8 +38,14 @@ export class Columns {
 /** The most cells, and the most characters of JSON text, in one piece (roughly). Both take milliseconds. */
 const pieceSize = { cells: 5_000, characters: 65_536 };
 
+const noneExact: IsExact = () => false;
+
 /** The lines of resources, in pieces that each take milliseconds. `texts` are JSON. Leaves out attributes without a column. */
-export function* csvPieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+export function* csvPieces(
+  columns: readonly string[],
+  texts: readonly string[],
+  isExact = noneExact,
+): Generator<string> {
   const maxRows = Math.max(1, Math.floor(pieceSize.cells / columns.length));
   let rows: Resource[] = [];
   let characters = 0;
@@ -45,17 +53,21 @@ export function* csvPieces(columns: readonly string[], texts: readonly string[])
     rows.push(parseResource(text));
     characters += text.length;
     if (rows.length < maxRows && characters < pieceSize.characters) continue;
-    yield csvRows(columns, rows);
+    yield csvRows(columns, rows, isExact);
     rows = [];
     characters = 0;
   }
-  if (rows.length > 0) yield csvRows(columns, rows);
+  if (rows.length > 0) yield csvRows(columns, rows, isExact);
 }
 
 /** A table with these columns. Its header comes first. */
-export function* tablePieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+export function* tablePieces(
+  columns: readonly string[],
+  texts: readonly string[],
+  isExact = noneExact,
+): Generator<string> {
   yield csvHeader(columns);
-  yield* csvPieces(columns, texts);
+  yield* csvPieces(columns, texts, isExact);
 }
 
 /** The first line of a table. */
@@ -63,10 +75,25 @@ export function csvHeader(columns: readonly string[]): string {
   return toCsv([columns]);
 }
 
-function csvRows(columns: readonly string[], resources: readonly Resource[]): string {
+/** The text of an exact number. It is no formula, and a spreadsheet reads it as a number. */
+class ExactCell {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function csvRows(columns: readonly string[], resources: readonly Resource[], isExact: IsExact): string {
+  const exact = new Set(columns.filter((name) => isExact([name])));
   return toCsv(
     resources.map((resource) =>
-      columns.map((name) => (Object.hasOwn(resource, name) ? resource[name] : undefined)),
+      columns.map((name) => {
+        const value = Object.hasOwn(resource, name) ? resource[name] : undefined;
+        return exact.has(name) && typeof value === "string" && isDecimal(value)
+          ? new ExactCell(value)
+          : value;
+      }),
     ),
   );
 }
@@ -95,7 +122,7 @@ function toCsv(rows: readonly (readonly unknown[])[]): string {
       string: textCell,
       boolean: String,
       number: (value) => JSON.stringify(value),
-      object: (value) => JSON.stringify(value),
+      object: (value) => (value instanceof ExactCell ? value.text : JSON.stringify(value)),
       null: () => "null",
     },
   });

@@ -2,7 +2,9 @@
  * Makes the response of a page: its headers with links and totals, and its content. If the store keeps a page in memory, this file
  * keeps the response with it. `lists.ts` reads the page.
  */
+
 import type { Mark } from "../../changes/position.ts";
+import { exactIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Embed } from "../../query/embed-request.ts";
 import { emptyPage, lengthOf, type Page } from "../../store/port/page.ts";
@@ -169,7 +171,8 @@ async function partsOf(
   addTotals(headers, { listing, page, total });
   if (type === "application/json") return { headers, content: jsonOf(listing, texts, { links, total }) };
   const fields = asked.embeds.length > 0 ? undefined : asked.fields;
-  return { headers, content: await contentOf(texts, { type, fields }, request) };
+  const isExact = exactIn(listing.collection);
+  return { headers, content: await contentOf(texts, { type, fields, isExact }, request) };
 }
 
 /** The URL of the events that follow a page; `undefined` if the list has no feed. */

@@ -89,20 +89,21 @@ export async function decidePatch(
   patch: Patch,
   context: PatchContext,
 ): Promise<string> {
-  const { visibility } = resource.collection;
+  const { collection } = resource;
+  const { visibility } = collection;
   const { value, limits, before } = context;
   const seen = visibility === undefined ? value : visiblePart(value, visibility);
   // For a caller who cannot read, the error would reveal the type of the value.
-  if (context.named === undefined) requireNoStrayOperator(patch, seen);
+  if (context.named === undefined) requireNoStrayOperator(patch, seen, collection);
   if (visibility === undefined) {
-    const next = await applyPatch(patch, value, limits);
+    const next = await applyPatch(patch, value, { collection, limits });
     await pauseAfter(before.text.length);
     return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
   }
   requireNone(unreadableViolations(patch, visibility));
   const removed = removedBy(patch);
   if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
-  const next = await applyPatch(patch, seen, limits);
+  const next = await applyPatch(patch, seen, { collection, limits });
   await pauseAfter(before.text.length);
   requireNone(removalViolations(next, value, visibility));
   const { hidden, restricted, readOnly } = visibility;

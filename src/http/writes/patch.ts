@@ -1,4 +1,5 @@
 /** Patches: reads them, and applies them to a resource. */
+import { exactIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { attributeViolation } from "../../collection/resource.ts";
 import { applyUpdate, parseUpdate, strayOperatorIn, type UpdateOperation } from "../../collection/update.ts";
@@ -59,15 +60,19 @@ export function patchOf(format: PatchFormat, value: unknown, limits: Limits): Pa
 
 const result = { subject: "The result of the patch", insteadOfArray: "a resource is an object" };
 
-/** The resource after the patch. Throws INVALID_PATCH, PATCH_CONFLICT, CONTENT_TOO_LARGE and BODY_NOT_OBJECT. */
+/** The resource of a collection after the patch. Throws INVALID_PATCH, PATCH_CONFLICT, CONTENT_TOO_LARGE and BODY_NOT_OBJECT. */
 export async function applyPatch(
   patch: Patch,
   resource: Record<string, unknown>,
-  limits: Limits,
+  { collection, limits }: { collection: Collection; limits: Limits },
 ): Promise<Record<string, unknown>> {
   const json = jsonLimits(limits);
   if (patch.format === "update")
-    return applyUpdate(resource, patch.operations, { json, pause: createPauses() });
+    return applyUpdate(resource, patch.operations, {
+      json,
+      isExact: exactIn(collection),
+      pause: createPauses(),
+    });
   if (patch.format === "merge-patch")
     return requireObject(applyMergePatch(resource, patch.value, json), result);
   const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
@@ -78,9 +83,13 @@ export async function applyPatch(
  * Refuses a patch of the type `application/json` that stores an update operator in place of a value on which the operator
  * works: the client meant an update. Throws INVALID_PATCH.
  */
-export function requireNoStrayOperator(patch: Patch, resource: Record<string, unknown>): void {
+export function requireNoStrayOperator(
+  patch: Patch,
+  resource: Record<string, unknown>,
+  collection: Collection,
+): void {
   if (patch.format !== "merge-patch" || patch.isPlain !== true || !isObject(patch.value)) return;
-  const stray = strayOperatorIn(patch.value, resource);
+  const stray = strayOperatorIn(patch.value, resource, exactIn(collection));
   if (stray === undefined) return;
   const { names, operator } = stray;
   const detail = `would be replaced by an object with the member "${operator}". To apply the operator, send Content-Type: application/vnd.holdfast.update+json. To store the object, send Content-Type: application/merge-patch+json`;

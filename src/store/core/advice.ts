@@ -107,7 +107,7 @@ function repeatedAttribute(filter: StoreFilter | undefined): string | undefined 
     const alike = known.filter(
       (other) => nameOfKey(other) === nameOfKey(each) && isEquality(other) === isEquality(each),
     );
-    const index = [{ path, descending: false, ...(as === "date" && { as }) }];
+    const index = [{ path, descending: false, ...(as !== undefined && as !== "time" && { as }) }];
     return indexWith([], { kind: "and", filters: alike }, [index]) === undefined;
   });
   return repeated && formatPath(repeated.path);

@@ -1,5 +1,5 @@
 /** The figures of a list: their query, the columns of their statement, and their values as a store returns them. */
-import { type Index, nameOfKey } from "../../collection/indexes.ts";
+import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import {
@@ -21,7 +21,10 @@ export type FiguresOf = Omit<FiguresQuery, "collection" | "client"> & RelatedPar
 
 /** The figures of a collection that does not exist. */
 export function emptyFigures({ figures, group }: FigureContents): Figures {
-  const row = figures.map(({ kind }) => (kind === "count" || kind === "sum" ? "0" : "null"));
+  const row = figures.map((each) => {
+    if (each.kind === "sum" && each.as === "exact") return '"0"';
+    return each.kind === "count" || each.kind === "sum" ? "0" : "null";
+  });
   return { groups: group.length === 0 ? [row] : [], more: false, sequence: 0 };
 }
 
@@ -131,6 +134,9 @@ export interface Attribute {
   read(name: string, sql: string): string;
 }
 
+/** What a schema declares that values mean. */
+type DeclaredMeaning = NonNullable<SortKey["as"]>;
+
 /** The values of one kind in an attribute. Null for other values. `decode` returns the JSON text of a value. */
 export type ValueKind = readonly [sql: string, decode: (value: unknown) => string];
 
@@ -138,8 +144,8 @@ export type ValueKind = readonly [sql: string, decode: (value: unknown) => strin
 export interface FigureSql {
   /** The JSON text. Null if the attribute is absent. */
   text(of: Attribute): string;
-  /** The key of the instant of a declared date. Null if the value is not a date. */
-  instant(of: Attribute): string;
+  /** The key of a declared date or exact number (`comparedKeyOf`). Null if the value is neither. */
+  meaning(of: Attribute, as: DeclaredMeaning): string;
   /** The date in a string, with its time. Null for other values. */
   date(of: Attribute): string;
   /** The expressions that sort by the value of a JSON text. The first one is the rank of its type. */
@@ -148,6 +154,8 @@ export interface FigureSql {
   key?(of: Attribute, groupBy: (text: string) => string): FigureColumn;
   /** The sum or the average of the numbers. */
   total(kind: "sum" | "avg", of: Attribute): FigureColumn;
+  /** The same of exact numbers: the text, or null without an average. */
+  exactTotal(kind: "sum" | "avg", of: Attribute): { text: string; order: string };
   /** The kinds of values that have a minimum and a maximum, in their order. */
   kinds(of: Attribute): readonly ValueKind[];
 }
@@ -205,7 +213,7 @@ export function oneColumn(
 type GroupBy = (text: string) => string;
 
 function keyColumn(sql: FigureSql, key: GroupKey, of: Attribute, groupBy: GroupBy): FigureColumn {
-  if (key.as !== undefined) return instantColumn(sql, key.unit, of, groupBy);
+  if (key.as !== undefined) return meaningColumn(sql, { as: key.as, unit: key.unit }, of, groupBy);
   if (key.unit !== undefined)
     return oneColumn(groupBy(`substr(${sql.date(of)}, 1, ${dateUnits[key.unit]})`), JSON.stringify);
   if (sql.key !== undefined) return sql.key(of, groupBy);
@@ -213,14 +221,14 @@ function keyColumn(sql: FigureSql, key: GroupKey, of: Attribute, groupBy: GroupB
   return oneColumn(text, decodeText, [...sql.order(text), text]);
 }
 
-/** A declared date as a group key: the mark `@` and the key of its instant. Any other value has its JSON text. */
-function instantColumn(
+/** A declared date or exact number as a group key: the mark `@` and its key. Any other value has its JSON text. */
+function meaningColumn(
   sql: FigureSql,
-  unit: DateUnit | undefined,
+  { as, unit }: { as: DeclaredMeaning; unit: DateUnit | undefined },
   of: Attribute,
   groupBy: GroupBy,
 ): FigureColumn {
-  const instant = sql.instant(of);
+  const instant = sql.meaning(of, as);
   if (unit !== undefined) {
     // The key begins with the day and time in UTC, or with a mark for a year that no text can have.
     const isUsual = `${instant} not like '-%' and ${instant} not like '~%'`;
@@ -244,10 +252,14 @@ function figureColumn(
   figure: Exclude<Figure, { kind: "count" }>,
   of: Attribute,
 ): FigureColumn {
-  if (figure.kind === "sum" || figure.kind === "avg") return sql.total(figure.kind, of);
+  if (figure.kind === "sum" || figure.kind === "avg") {
+    if (figure.as === undefined) return sql.total(figure.kind, of);
+    const { text, order } = sql.exactTotal(figure.kind, of);
+    return oneColumn(text, (found) => (found === null ? "null" : JSON.stringify(found)), [order]);
+  }
   return figure.as === undefined
     ? extremeColumn(figure.kind, sql.kinds(of))
-    : extremeInstant(sql, figure.kind, of);
+    : extremeMeaning(sql, figure.kind, of, figure.as);
 }
 
 type Extreme = "min" | "max";
@@ -268,21 +280,22 @@ function extremeColumn(extreme: Extreme, kinds: readonly ValueKind[]): FigureCol
   };
 }
 
-/** The first or last instant of a declared date. It sorts after all values that are not dates, and keeps its JSON text. */
-function extremeInstant(sql: FigureSql, extreme: Extreme, of: Attribute): FigureColumn {
-  const instant = sql.instant(of);
-  const other = (values: string) => `case when ${instant} is null then ${values} end`;
+/** The first or last declared date or exact number. It sorts after all other values, and keeps its JSON text. */
+function extremeMeaning(sql: FigureSql, extreme: Extreme, of: Attribute, as: DeclaredMeaning): FigureColumn {
+  const key = sql.meaning(of, as);
+  const other = (values: string) => `case when ${key} is null then ${values} end`;
   const others = extremeColumn(
     extreme,
     sql.kinds(of).map(([values, decode]) => [other(values), decode]),
   );
-  const found = `${extreme}(${instant} || ' ' || ${sql.text(of)})`;
+  const found = `${extreme}(${key} || ' ' || ${sql.text(of)})`;
   const [rank = "", ...rest] = others.order;
-  const isInstant = `${found} is not null${extreme === "max" ? "" : ` and ${rank} = 0`}`;
-  const dated = (then: string, other: string) => `(case when ${isInstant} then ${then} else ${other} end)`;
+  const isKnown = `${found} is not null${extreme === "max" ? "" : ` and ${rank} = 0`}`;
+  const known = (then: string, other: string) => `(case when ${isKnown} then ${then} else ${other} end)`;
+  const sorted = as === "exact" ? `${extreme}(${key})` : found;
   return {
-    output: [dated(found, "null"), ...others.output],
-    order: [dated("9", rank), dated(found, "null"), ...rest.map((each) => dated("null", each))],
+    output: [known(found, "null"), ...others.output],
+    order: [known("9", rank), known(sorted, "null"), ...rest.map((each) => known("null", each))],
     decode([extreme, ...values]) {
       return extreme === null
         ? others.decode(values)

@@ -3,8 +3,8 @@
  * resources that `matches` accepts. For other resources it is false or null, and `not` must treat null as false. Each kind of store
  * has its own `ListDialect`.
  */
+import type { Meaning } from "../../collection/compared-keys.ts";
 import type { IdKind } from "../../collection/ids.ts";
-import type { InstantForm } from "../../collection/instants.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text-comparison.ts";
 import {
@@ -16,9 +16,9 @@ import {
 } from "../../query/filter.ts";
 import {
   type CursorValues,
+  hasKey,
   hasRelatedKeys,
   isIdKey,
-  isInstant,
   type SortValue,
   type StoreSortKey,
 } from "../../query/sort.ts";
@@ -35,7 +35,7 @@ export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 type Comparison = keyof typeof comparisons;
 
-/** The order of types: absent or null, false, true, number, string, array or object, and declared dates. */
+/** The order of types: absent or null, false, true, number, string, array or object, and declared dates or exact numbers. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
 
 /** One expression that a list is ordered by. */
@@ -61,12 +61,12 @@ export interface ListDialect extends Dialect {
   json(path: Path): string;
   /** The string or the number. Null for all other values. */
   typed(path: Path, type: "string" | "number"): string;
-  /** The key of the instant that the attribute means. Null if it means none. */
-  instant(path: Path, form: InstantForm): string;
+  /** The key of what the attribute means (`comparedKeyOf`). Null if it means nothing. */
+  key(path: Path, as: Meaning): string;
   /** The attribute is an array with an item that equals one of the values. */
   hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
-  /** The attribute is an array with an item that means one of the instants. */
-  hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
+  /** The attribute is an array with an item that has one of the keys. */
+  hasKey(path: Path, keys: readonly string[], as: Meaning, scope: Scope): string;
   /** The last characters of a text, or all of them if it has fewer. */
   suffix(text: string, length: number): string;
   /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
@@ -156,19 +156,19 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
   }
 }
 
-type DatedCondition = Exclude<Condition, { kind: "startsWith" | "endsWith" | "exists" }> & {
-  as: InstantForm;
+type KeyedCondition = Exclude<Condition, { kind: "startsWith" | "endsWith" | "exists" }> & {
+  as: Meaning;
 };
 
-function isDated(condition: Condition): condition is DatedCondition {
+function isKeyed(condition: Condition): condition is KeyedCondition {
   return "as" in condition && condition.as !== undefined;
 }
 
-function datedSql({ kind, path, as, values }: DatedCondition, scope: Scope): string {
+function keyedSql({ kind, path, as, values }: KeyedCondition, scope: Scope): string {
   const { dialect } = scope;
   const keys = values.map(String);
-  if (kind === "contains") return dialect.hasInstant(path, keys, as, scope);
-  const key = dialect.instant(path, as);
+  if (kind === "contains") return dialect.hasKey(path, keys, as, scope);
+  const key = dialect.key(path, as);
   if (kind === "in") return dialect.oneOf(key, keys, scope);
   return either(keys.map((each) => compareSql(key, kind, each, scope)));
 }
@@ -186,7 +186,7 @@ function hasIdSql(values: readonly Scalar[], scope: Scope): string {
 }
 
 function conditionSql(condition: Condition, scope: Scope): string {
-  if (isDated(condition)) return datedSql(condition, scope);
+  if (isKeyed(condition)) return keyedSql(condition, scope);
   const { path } = condition;
   const { dialect } = scope;
   const isId = isIdPath(path);
@@ -474,7 +474,7 @@ function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): r
     const { path, as, descending, through } = key;
     const expressions = isIdKey(key) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
     return expressions
-      .map((sql, n) => (as === undefined ? sql : datedTerm(sql, n, dialect.instant(path, as), expressions)))
+      .map((sql, n) => (as === undefined ? sql : keyedTerm(sql, n, dialect.key(path, as), expressions)))
       .map((sql) =>
         through === undefined
           ? sql
@@ -484,8 +484,8 @@ function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): r
   });
 }
 
-/** An expression that also sorts declared dates: their rank is the last one, and their key is in the last expression. */
-function datedTerm(sql: string, n: number, key: string, { length }: readonly string[]): string {
+/** An expression that also sorts declared dates and exact numbers: their rank is the last one, and their key is in the last expression. */
+function keyedTerm(sql: string, n: number, key: string, { length }: readonly string[]): string {
   if (n === length - 1) return `coalesce(${key}, ${sql})`;
   return `(case when ${key} is null then ${sql} else ${n === 0 ? ranks.date : 0} end)`;
 }
@@ -535,7 +535,7 @@ function rankedValue(value: SortValue): readonly [rank: number, other: string | 
   if (typeof value === "boolean") return [value ? ranks.true : ranks.false, null];
   if (typeof value === "number") return [ranks.number, value];
   if (typeof value === "string") return [ranks.string, value];
-  if (isInstant(value)) return [ranks.date, value[0]];
+  if (hasKey(value)) return [ranks.date, value[0]];
   return [value === null ? ranks.null : ranks.container, null];
 }
 

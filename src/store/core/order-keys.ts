@@ -7,10 +7,11 @@
  */
 import { createHash } from "node:crypto";
 import { maxUnixMillis } from "../../collection/dates.ts";
+import { isExactKey } from "../../collection/exact-numbers.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { usualMs } from "../../collection/instants.ts";
 import { isIdPath } from "../../collection/paths.ts";
-import { type CursorValues, isInstant, type SortValue, withId } from "../../query/sort.ts";
+import { type CursorValues, hasKey, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
 const typeBytes = {
@@ -21,6 +22,7 @@ const typeBytes = {
   string: 0x40,
   container: 0x50,
   date: 0x60,
+  exact: 0x60, // no attribute has both
 } as const;
 
 /** A byte that is less than the first byte of every value, and one that is greater. */
@@ -98,9 +100,7 @@ function write(value: SortValue, at: number): number {
       buffer[at] = typeBytes.string;
       return writeText(value, at + 1);
     default:
-      if (isInstant(value)) {
-        return writeInstant(value[0], at);
-      }
+      if (hasKey(value)) return isExactKey(value[0]) ? writeExact(value[0], at) : writeInstant(value[0], at);
       buffer[at] = value === null ? typeBytes.null : typeBytes.container;
       return at + 1;
   }
@@ -124,6 +124,12 @@ function writeInstant(key: string, at: number): number {
   const next = writeNumber(ms, at);
   buffer[at] = typeBytes.date;
   return writeText(isUsual ? key.slice(usualLength) : "", next);
+}
+
+/** Writes an exact number, from its key. */
+function writeExact(key: string, at: number): number {
+  buffer[at] = typeBytes.exact;
+  return writeText(key, at + 1);
 }
 
 /** Writes a text in UTF-8, which has the order of code points. A zero byte ends it. A byte 255 follows each zero byte inside it. */

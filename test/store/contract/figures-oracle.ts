@@ -1,12 +1,15 @@
 /** The oracle of figures: computes them in memory, in as little code as possible. */
+
+import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import { isDate } from "../../../src/collection/dates.ts";
-import { instantKeyOf } from "../../../src/collection/instants.ts";
+import { isDecimal, keyOfExact } from "../../../src/collection/exact-numbers.ts";
 import { valueAt } from "../../../src/collection/paths.ts";
 import { compareCodePoints } from "../../../src/collection/text-comparison.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";
 import type { Figures, FiguresQuery } from "../../../src/store/port/page.ts";
+import { scaledExact } from "../../exact-numbers.ts";
 
 type Resource = Record<string, unknown>;
 export type Query = Omit<FiguresQuery, "collection" | "signal" | "filter"> & { filter?: Filter };
@@ -23,7 +26,7 @@ function dateOf(value: unknown, unit: DateUnit): string | null {
 function keyOf(resource: Resource, { path, unit, as }: GroupKey): unknown {
   const value = valueAt(resource, path);
   if (as !== undefined && unit !== undefined) {
-    const instant = instantKeyOf(value, as);
+    const instant = comparedKeyOf(value, as);
     return instant === undefined || !/^[0-9]/.test(instant) ? null : instant.slice(0, unitLength[unit]);
   }
   return unit === undefined ? value : dateOf(value, unit);
@@ -33,7 +36,9 @@ function keyOf(resource: Resource, { path, unit, as }: GroupKey): unknown {
 function figureOf(resources: readonly Resource[], figure: Figure): unknown {
   if (figure.kind === "count") return resources.length;
   const values = resources.map((each) => valueAt(each, figure.path));
-  if ("as" in figure && figure.as !== undefined) return extremeOf(values, figure.kind);
+  if ("as" in figure && figure.as === "exact" && (figure.kind === "sum" || figure.kind === "avg"))
+    return exactTotal(values, figure.kind);
+  if ("as" in figure && figure.as !== undefined) return extremeOf(values, figure.kind, figure.as);
   const numbers = values.filter((each) => typeof each === "number");
   const sum = numbers.reduce((total, each) => total + each, 0);
   if (figure.kind === "sum") return sum;
@@ -45,17 +50,35 @@ function figureOf(resources: readonly Resource[], figure: Figure): unknown {
   return (figure.kind === "min" ? sorted[0] : sorted.at(-1)) ?? null;
 }
 
-/** The first or the last of dates and other scalars. Of equal instants, it is the first or the last text. */
-function extremeOf(values: readonly unknown[], kind: string): unknown {
+/** The sum with all digits, or the average with 12 digits after the point, of the exact numbers. */
+function exactTotal(values: readonly unknown[], kind: "sum" | "avg"): string | null {
+  const texts = values.filter((each) => typeof each === "string").filter(isDecimal);
+  const sum = texts.reduce((total, each) => total + scaledExact(each), 0n);
+  const scale = Math.max(0, ...texts.map((each) => each.split(".")[1]?.length ?? 0));
+  const textOf = (scaled: bigint) =>
+    String(scaled).replace(
+      /^(-?)([0-9]*?)([0-9]{0,40})$/,
+      (_, sign, whole, rest) => `${sign}${whole || "0"}.${rest.padStart(40, "0")}`,
+    );
+  if (kind === "sum") return textOf(sum).slice(0, scale === 0 ? -41 : scale - 40 || undefined);
+  if (texts.length === 0) return null;
+  const step = 10n ** 28n;
+  const half = (BigInt(texts.length) * step) / 2n;
+  const rounded = ((sum < 0n ? sum - half : sum + half) / (BigInt(texts.length) * step)) * step;
+  return textOf(rounded).replace(/\.?0+$/, "");
+}
+
+/** The first or the last of dates or exact numbers, and other scalars. Of equal ones, it is the first or the last text. */
+function extremeOf(values: readonly unknown[], kind: string, as: "date" | "exact"): unknown {
   const sorted = values
     .filter((each) => ["boolean", "number", "string"].includes(typeof each))
-    .sort((a, b) => compareParts(compareBy(a, "date"), compareBy(b, "date")));
+    .sort((a, b) => compareParts(compareBy(a, as), compareBy(b, as)));
   const found = kind === "min" ? sorted[0] : sorted.at(-1);
-  return instantKeyOf(found, "date") === undefined ? sortValueOf(found) : found;
+  return comparedKeyOf(found, as) === undefined ? sortValueOf(found) : found;
 }
 
 /** How a group key or figure is compared. The text of a unit is no date. */
-function comparedAs(key: GroupKey | Figure): "date" | undefined {
+function comparedAs(key: GroupKey | Figure): "date" | "exact" | undefined {
   if (!("as" in key)) return undefined;
   return "unit" in key && key.unit !== undefined ? undefined : key.as;
 }
@@ -96,7 +119,7 @@ export function computeFigures(
   const ofSort = ({ keys, figures }: Group, { of, place }: FigureSortKey) =>
     of === "group"
       ? compareBy(keys[place], comparedAs(group[place] as GroupKey))
-      : compareBy(figures[place], comparedAs(named[place] as Figure));
+      : figureOrder(figures[place], named[place] as Figure);
   made.sort((a, b) => {
     for (const key of sort) {
       const order = compareParts(ofSort(a, key), ofSort(b, key));
@@ -113,12 +136,20 @@ export function computeFigures(
 }
 
 const textOf = (value: unknown) => JSON.stringify(value) ?? "";
-const nameOf = (value: unknown, as: "date" | undefined) =>
-  (as && instantKeyOf(value, as)) ?? (JSON.stringify(value) || "absent");
-const compareBy = (value: unknown, as?: "date") => ({
+const nameOf = (value: unknown, as: "date" | "exact" | undefined) =>
+  (as && comparedKeyOf(value, as)) ?? (JSON.stringify(value) || "absent");
+const compareBy = (value: unknown, as?: "date" | "exact") => ({
   sortValue: sortValueOf(value, as) as SortValue,
   // Groups have one key for each instant.
   text: textOf(value),
 });
+/** How groups are sorted by a figure. Equal exact numbers are equal, in whatever form. */
+function figureOrder(value: unknown, figure: Figure): ReturnType<typeof compareBy> {
+  const as = comparedAs(figure);
+  const isTotal = figure.kind === "sum" || figure.kind === "avg";
+  const isExact = as === "exact" && typeof value === "string" && (isTotal || isDecimal(value));
+  return isExact ? { sortValue: [keyOfExact(value)], text: "" } : compareBy(value, as);
+}
+
 const compareParts = (a: ReturnType<typeof compareBy>, b: ReturnType<typeof compareBy>) =>
   compareSortValues(a.sortValue, b.sortValue) || compareCodePoints(a.text, b.text);

@@ -8,6 +8,7 @@ import type { DateUnit, Figure, GroupKey } from "../../../src/query/figures.ts";
 import type { Filter } from "../../../src/query/filter.ts";
 import type { Figures } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
+import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
 import { computeFigures, type Query } from "./figures-oracle.ts";
 import { commit, created, declaration, type OpenFixture, onStore, topic } from "./fixture.ts";
@@ -88,6 +89,9 @@ const scalar = fc.oneof(
   date,
   nearDates,
   nearDates,
+  nearExact,
+  nearExact,
+  fc.constantFrom(...almostExact),
   number,
   number,
   fc.boolean(),
@@ -124,10 +128,12 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
   fc.array(condition, { maxLength: 2 }).map((filters): Filter => ({ kind: "and", filters })),
   condition.map((each): Filter => ({ kind: "not", filter: each })),
 );
+/** How an attribute is compared. */
+const as = fc.constantFrom({}, {}, { as: "date" as const }, { as: "exact" as const });
 const index = fc.uniqueArray(
   fc
-    .tuple(ownPath, fc.boolean(), fc.boolean())
-    .map(([of, descending, isDate]) => ({ path: of, descending, ...(isDate && { as: "date" as const }) })),
+    .tuple(ownPath, fc.boolean(), as)
+    .map(([of, descending, compared]) => ({ path: of, descending, ...compared })),
   { minLength: 1, maxLength: 4, selector: ({ path }) => formatPath(path) },
 );
 const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
@@ -145,18 +151,26 @@ const figure: fc.Arbitrary<Figure> = fc.oneof(
       .tuple(fc.constantFrom("min" as const, "max" as const), ownPath)
       .map(([kind, of]): Figure => ({ kind, path: of, as: "date", name: `${kind}(${formatPath(of)}) date` })),
   },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom("sum" as const, "avg" as const, "min" as const, "max" as const), ownPath)
+      .map(
+        ([kind, of]): Figure => ({ kind, path: of, as: "exact", name: `${kind}(${formatPath(of)}) exact` }),
+      ),
+  },
 );
 const groupKey: fc.Arbitrary<GroupKey> = fc
   .tuple(
     path,
     fc.option(fc.constantFrom("year", "month", "day", "hour", "minute"), { nil: undefined, freq: 2 }),
-    fc.boolean(),
+    as,
   )
-  .map(([of, unit, isDate]) => ({
+  .map(([of, unit, compared]) => ({
     path: of,
-    unit: unit as DateUnit | undefined,
+    unit: "as" in compared && compared.as === "exact" ? undefined : (unit as DateUnit | undefined),
     name: `${formatPath(of)}:${unit}`,
-    ...(isDate && of[0] !== "id" && { as: "date" as const }),
+    ...(of[0] !== "id" && compared),
   }));
 const query: fc.Arbitrary<Query> = fc
   .record({
@@ -224,6 +238,32 @@ export function figuresContract(open: OpenFixture): void {
         );
         await fc.assert(property, { numRuns: Math.min(runsPerStore, runs - done), seed: seed + done });
       })();
+  });
+
+  test("sums of exact numbers have all digits, and averages are rounded to 12 of them after the point, halves away from zero", async () => {
+    const nines = "9".repeat(38);
+    const cases: [numbers: readonly string[], sum: string, average: string][] = [
+      [["1", "1.0", "0"], "2.0", "0.666666666667"],
+      [["-1", "-1", "-0.00"], "-2.00", "-0.666666666667"],
+      [["1", "0", "0"], "1", "0.333333333333"],
+      [["0.000000000001", "0"], "0.000000000001", "0.000000000001"],
+      [["-0.000000000001", "0"], "-0.000000000001", "-0.000000000001"],
+      [["0.0000000000004999", "0.0"], "0.0000000000004999", "0"],
+      [[nines, nines, "1"], `1${"9".repeat(38)}`, `${"6".repeat(38)}.333333333333`],
+      [[nines, `-${nines}`, `0.${"1".repeat(37)}`], `0.${"1".repeat(37)}`, "0.037037037037"],
+      [[], "0", "null"],
+    ];
+    const exact = (kind: "sum" | "avg"): Figure => ({ ...of(kind, "n"), as: "exact" }) as Figure;
+    await onStore(open, async (store) => {
+      for (const [numbers, sum, average] of cases) {
+        const others = [{ n: 5 }, { n: "5 " }, { n: null }, { n: ["5"] }, {}];
+        const all = [...numbers.map((n) => ({ n })), ...others];
+        const { collection } = await fill(store, all, [[{ path: ["n"], descending: false, as: "exact" }]]);
+        const figures = [exact("sum"), exact("avg")];
+        const { groups } = await store.figures({ ...plain, collection, figures });
+        assert.deepEqual(groups, [[`"${sum}"`, average === "null" ? average : `"${average}"`]]);
+      }
+    })();
   });
 
   test("sums of any numbers are within 1e-12 of the sum of their absolute values", async () => {

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
-import { instantKeyOf } from "../../../src/collection/instants.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
+import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 
@@ -60,6 +61,7 @@ const number = fc.oneof(
 const scalar: fc.Arbitrary<Scalar> = fc.oneof(
   text,
   date,
+  fc.oneof({ weight: 4, arbitrary: nearExact }, fc.constantFrom(...almostExact)),
   number.map((n) => (n === 0 ? 0 : n)),
   fc.boolean(),
   fc.constant(null),
@@ -78,28 +80,30 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 );
 const resources = fc.array(object(value), { minLength: 1, maxLength: 12 });
 
-/** Values of a condition that compares instants. */
-const keys = (min: number) =>
-  fc.array(
-    nearDates.map((each) => instantKeyOf(each, "date") ?? ""),
-    { minLength: min, maxLength: 2 },
+/** The values of a condition that compares what values mean, and their kind. */
+const meant = (min: number) =>
+  fc.constantFrom("date" as const, "exact" as const, "time" as const).chain((as) =>
+    fc.record({
+      as: fc.constant(as),
+      values: fc.array(
+        as === "exact"
+          ? nearExact.map((each) => comparedKeyOf(each, as) ?? "")
+          : nearDates.map((each) => comparedKeyOf(each, "date") ?? ""),
+        { minLength: min, maxLength: 2 },
+      ),
+    }),
   );
-const as = fc.constantFrom("date" as const, "date" as const, "time" as const);
+/** How an attribute is compared. */
+const as = fc.constantFrom({}, {}, { as: "date" as const }, { as: "exact" as const });
 const ownPath = path.filter(([first]) => first !== "id");
 
 const condition: fc.Arbitrary<Condition> = fc.oneof(
-  fc.record({
-    kind: fc.constantFrom("in" as const, "contains" as const),
-    path: ownPath,
-    values: keys(0),
-    as,
-  }),
-  fc.record({
-    kind: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
-    path: ownPath,
-    values: keys(1),
-    as,
-  }),
+  fc
+    .tuple(fc.constantFrom("in" as const, "contains" as const), ownPath, meant(0))
+    .map(([kind, of, values]) => ({ kind, path: of, ...values })),
+  fc
+    .tuple(fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const), ownPath, meant(1))
+    .map(([kind, of, values]) => ({ kind, path: of, ...values })),
   fc.record({ kind: fc.constant("in" as const), path, values: fc.array(scalar, { maxLength: 3 }) }),
   fc.record({
     kind: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
@@ -130,12 +134,8 @@ const filter = fc.letrec<{ filter: Filter }>((tie) => ({
 })).filter;
 
 const sortKey: fc.Arbitrary<SortKey> = fc
-  .tuple(path, fc.boolean(), fc.boolean())
-  .map(([of, descending, isDate]) => ({
-    path: of,
-    descending,
-    ...(isDate && of[0] !== "id" && { as: "date" as const }),
-  }));
+  .tuple(path, fc.boolean(), as)
+  .map(([of, descending, compared]) => ({ path: of, descending, ...(of[0] !== "id" && compared) }));
 const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
 const sort = fc.uniqueArray(sortKey, distinct);
 const index = fc.uniqueArray(

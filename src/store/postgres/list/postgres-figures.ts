@@ -2,6 +2,7 @@
  * The statement for the figures of a list, and the head of the collection from the same snapshot. An inner query reads each
  * attribute once. It has an offset, so that the database does not merge it with the query that groups.
  */
+import { averageScale } from "../../../collection/exact-numbers.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import {
   type Attribute,
@@ -19,7 +20,7 @@ import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
 import { areWordsComplete, declaredSql, sourceSql } from "./page-statements.ts";
-import { dateSql, instantSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
+import { dateSql, isExactSql, meaningSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
 
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {
@@ -75,7 +76,7 @@ const json = ({ path, read }: Attribute) => read("", valueSql(path));
 /** Reads each attribute once, as `json`. */
 const figureSql: FigureSql = {
   text: (of) => `(${json(of)}::text collate "C")`,
-  instant: ({ path, read }) => `(${read("d", instantSql(path, "date"))} collate "C")`,
+  meaning: ({ path, read }, as) => `(${read(as, meaningSql(path, as))} collate "C")`,
   date(of) {
     const value = json(of);
     return `((${typeIs(value, "string")} then ${dateSql(text(value))} end) collate "C")`;
@@ -89,6 +90,17 @@ const figureSql: FigureSql = {
     if (kind === "sum") return oneColumn(sum, asNumber, [`(case when ${isNear} then ${float(sum)} end)`]);
     const average = `case when ${isNear} then ${quotient(float(sum), count)} else (${sum} / ${count})::float8 end`;
     return oneColumn(`(case when ${count} > 0 then ${average} end)`, asNumber);
+  },
+  exactTotal(kind, of) {
+    const value = text(json(of));
+    const numbers = `case when ${typeIs(json(of), "string")} then ${isExactSql(value)} end then ${value}::numeric end`;
+    const [sum, count] = [`coalesce(sum(${numbers}), 0)`, `count(${numbers})`];
+    if (kind === "sum") return { text: `${sum}::text`, order: sum };
+    // Rounds halves away from zero. The division of PostgreSQL is not exact for numbers with many digits.
+    const unit = `1${"0".repeat(averageScale)}::numeric`;
+    const rounded = `sign(${sum}) * div(abs(${sum}) * 2 * ${unit} + ${count}, 2 * ${count}) * 0.${"0".repeat(averageScale - 1)}1`;
+    const average = `(case when ${count} > 0 then ${rounded} end)`;
+    return { text: `trim_scale(${average})::text`, order: average };
   },
   kinds(of) {
     const value = json(of);

@@ -1,7 +1,9 @@
 /** What differs in the SQL of lists on PostgreSQL. */
+import type { Meaning } from "../../../collection/compared-keys.ts";
 import { maxUnixMillis } from "../../../collection/dates.ts";
+import { maxDigits } from "../../../collection/exact-numbers.ts";
 import type { IdKind } from "../../../collection/ids.ts";
-import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
+import { keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -48,10 +50,10 @@ export function orderOf(type: string, text: string): readonly [rank: string, num
   ];
 }
 
-/** The key of the instant that an attribute means; null if it means none. */
-export function instantSql(path: Path, form: InstantForm): string {
+/** The key of what an attribute means; null if it means nothing. */
+export function meaningSql(path: Path, as: Meaning): string {
   // The inner query reads the attribute once. With an offset, PostgreSQL does not merge the two.
-  return `(select ${keySql("value.type", "value.text", form)} from (
+  return `(select ${keySql("value.type", "value.text", as)} from (
     select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
@@ -79,7 +81,7 @@ const postgresLists: ListDialect = {
     const value = type === "number" ? `${textSql(path)}::float8` : `${textSql(path)} collate "C"`;
     return `(case ${postgresLists.type(path)} when '${type}' then ${value} end)`;
   },
-  instant: instantSql,
+  key: meaningSql,
   hasItem: (path, values, scope) =>
     hasElement(
       path,
@@ -89,8 +91,8 @@ const postgresLists: ListDialect = {
         scope,
       ),
     ),
-  hasInstant(path, keys, form, scope) {
-    const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);
+  hasKey(path, keys, as, scope) {
+    const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", as);
     return hasElement(path, postgresLists.oneOf(key, keys, scope));
   },
   suffix: (text, length) => `right(${text}, ${length})`,
@@ -219,10 +221,12 @@ export function dateSql(text: string): string {
     then case length(${text}) when 10 then ${text} || 'T00:00' else ${text} end end`;
 }
 
-/** The key of the instant that a value means, from its type as `json_typeof` names it, and its text. Null if it means none. */
-export function keySql(type: string, text: string, form: InstantForm): string {
+/** The key of what a value means, from its type as `json_typeof` names it, and its text. Null if it means nothing. */
+export function keySql(type: string, text: string, as: Meaning): string {
+  if (as === "exact")
+    return `(case when ${type} = 'string' and ${isExactSql(text)} then ${exactKeySql(text)} end collate "C")`;
   const [day, millis] =
-    form === "time"
+    as === "time"
       ? ["", ""]
       : [
           `when length(${text}) = 10 and ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
@@ -232,6 +236,21 @@ export function keySql(type: string, text: string, form: InstantForm): string {
   const isBeyond = `${text} collate "C" ~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
   return `(case ${type} when 'string' then case ${day} when ${isDay(text, usualPattern)} then ${text}
     when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} end ${millis} end collate "C")`;
+}
+
+/** Whether a text is an exact number. */
+export function isExactSql(text: string): string {
+  const isShort = `length(translate(${text}, '+-.', '')) <= ${maxDigits}`;
+  return `(length(${text}) <= ${maxDigits + 2} and ${text} collate "C" ~ '^[+-]?[0-9]+([.][0-9]+)?$' and ${isShort})`;
+}
+
+/** The key of an exact number, as `keyOfExact` makes it. */
+function exactKeySql(t: string): string {
+  const whole = `ltrim(split_part(${t}, '.', 1), '+-0')`;
+  const digits = `rtrim(${whole} || split_part(${t}, '.', 2), '0')`;
+  const size = `lpad(length(${whole})::text, 2, '0') || ${digits}`;
+  return `case when ${digits} = '' then '='
+    when left(${t}, 1) = '-' then '<' || translate(${size}, '0123456789', '9876543210') || '~' else '>' || ${size} end`;
 }
 
 /** Whether the text of a number is Unix time in milliseconds. */

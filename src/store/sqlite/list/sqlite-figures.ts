@@ -19,6 +19,7 @@ import {
 } from "../../core/figures.ts";
 import { listSql, rangeSql, ranks, searchOf } from "../../core/list-sql.ts";
 import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
+import { exactTotalSql } from "./exact-totals.ts";
 import { type SelectStatement, statementOf } from "./select.ts";
 import { extractSql, interruptFunction, orderOf, scopeOf, sqliteLists } from "./sqlite-lists.ts";
 
@@ -64,7 +65,7 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   return { ...statementOf(sql, scope), columns };
 }
 
-/** An index whose entries have all values of the figures. For a declared date, an entry has only the instant. */
+/** An index whose entries have all values of the figures. For a declared date, an entry has only the instant, and for an exact number nothing. */
 function coveringEntries(query: FiguresOf, indexes: readonly Index[]): Index | undefined {
   const needsText = [...query.group, ...query.figures].some(
     (each) => "as" in each && each.as !== undefined && !("unit" in each && each.unit !== undefined),
@@ -78,8 +79,8 @@ interface Values {
   ordered(path: Path): readonly [rank: string, value: string];
   /** The number; null for other values. */
   number(path: Path): string;
-  /** The key of the instant of a declared date; null if it is not a date. */
-  instant(path: Path): string;
+  /** The key of a declared date or exact number; null if it is neither. */
+  meaning(path: Path, as: "date" | "exact"): string;
   key?: NonNullable<FigureSql["key"]>;
 }
 
@@ -87,7 +88,7 @@ interface Values {
 const textValues: Values = {
   ordered: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
   number: (path) => sqliteLists.typed(path, "number"),
-  instant: (path) => sqliteLists.instant(path, "date"),
+  meaning: (path, as) => sqliteLists.key(path, as),
 };
 
 /** The values in the entries of an index (`../writer/entry-tables.ts`). */
@@ -109,7 +110,7 @@ function entryValues(index: Index, number: number): Values {
       const name = nameOf({ path });
       return `iif(typeof(${name}) = 'real', ${name}, null)`;
     },
-    instant: (path) => nameOf({ path, as: "date" }),
+    meaning: (path, as) => nameOf({ path, as }),
     /** A number or a short string is the key. For any other value, the key is the JSON text as a blob. */
     key({ path, read }, groupBy) {
       const name = nameOf({ path });
@@ -130,10 +131,10 @@ function entryValues(index: Index, number: number): Values {
   };
 }
 
-function figureSql({ ordered, number, instant, key }: Values): FigureSql {
+function figureSql({ ordered, number, meaning, key }: Values): FigureSql {
   return {
     text: ({ path, read }) => read("t", sqliteLists.json(path)),
-    instant: ({ path, read }) => read("d", instant(path)),
+    meaning: ({ path, read }, as) => read(as, meaning(path, as)),
     date({ path, read }) {
       const [rank, value] = ordered(path);
       return `holdfast_date(${read("s", `case ${rank} when ${ranks.string} then ${value} end`)})`;
@@ -147,6 +148,7 @@ function figureSql({ ordered, number, instant, key }: Values): FigureSql {
       if (kind === "avg") return oneColumn(`${sum} / nullif(count(${name}), 0)`, decode);
       return oneColumn(sum, decode, [`iif(abs(${sum}) <= ${Number.MAX_VALUE / scale}, ${sum}, null)`]);
     },
+    exactTotal: (kind, { path, read }) => exactTotalSql(kind, read("e", sqliteLists.typed(path, "string"))),
     /** Booleans are 0 and 1, so they are apart from numbers. SQLite sorts numbers before strings. */
     kinds({ path, read }) {
       const [type, plain] = ordered(path);

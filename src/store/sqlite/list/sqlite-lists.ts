@@ -1,6 +1,6 @@
 /** What differs in the SQL of lists on SQLite. */
 import type { DatabaseSync } from "node:sqlite";
-import { type InstantForm, instantKeyOf } from "../../../collection/instants.ts";
+import { comparedKeyOf, type Meaning } from "../../../collection/compared-keys.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
@@ -9,6 +9,7 @@ import { bind, comparisons, either, type ListDialect, ranks, type Scope } from "
 import type { RelatedCollections } from "../../core/related.ts";
 import { entriesTable, resourcesTable } from "../file/tables.ts";
 import { sqliteDialect } from "../sqlite-dialect.ts";
+import { addExactTotals } from "./exact-totals.ts";
 import { searchSql } from "./search.ts";
 
 /** The SQL function that a query thread calls for each resource, so that it can interrupt the statement. */
@@ -17,16 +18,17 @@ export const interruptFunction = "holdfast_interrupt";
 /** Adds the functions of the statements for lists to a connection, except `interruptFunction`. */
 export function addListFunctions(database: DatabaseSync): void {
   const options = { deterministic: true, useBigIntArguments: true }; // an integer can be above 2^53
-  database.function("holdfast_instant", options, (value, form) => {
+  database.function("holdfast_key_of", options, (value, as) => {
     const plain = typeof value === "bigint" ? Number(value) : value;
-    return instantKeyOf(plain, form as InstantForm) ?? null;
+    return comparedKeyOf(plain, as as Meaning) ?? null;
   });
   database.function("holdfast_date", options, (text) => wholeDate(text) ?? null);
+  addExactTotals(database);
 }
 
-/** The key of the instant that a value means, from its type as `json_type` names it. Null if it means none. */
-export function instantSql(type: string, value: string, form: InstantForm): string {
-  return `iif(${type} in ('text', 'integer'), holdfast_instant(${value}, '${form}'), null)`;
+/** The key of what a value means, from its type as `json_type` names it. Null if it means nothing. */
+export function meaningSql(type: string, value: string, as: Meaning): string {
+  return `iif(${type} in ('text', 'integer'), holdfast_key_of(${value}, '${as}'), null)`;
 }
 
 /** The complete value of an attribute. An array or an object is its JSON text, so check the type too. */
@@ -81,7 +83,7 @@ export const sqliteLists: ListDialect = {
     const types = type === "number" ? "in ('integer', 'real')" : "= 'text'";
     return `iif(${sqliteLists.type(path)} ${types}, ${extractSql(path)}, null)`;
   },
-  instant: (path, form) => instantSql(sqliteLists.type(path), extractSql(path), form),
+  key: (path, as) => meaningSql(sqliteLists.type(path), extractSql(path), as),
   hasItem(path, values, scope) {
     const atoms = values.filter((value) => typeof value === "string" || typeof value === "number");
     const plain = "element.type not in ('true', 'false')"; // whose atoms are 1 and 0
@@ -91,8 +93,8 @@ export const sqliteLists: ListDialect = {
       if (values.includes(value)) parts.push(`element.type = '${value}'`);
     return hasElement(path, either(parts));
   },
-  hasInstant: (path, keys, form, scope) =>
-    hasElement(path, sqliteLists.oneOf(instantSql("element.type", "element.atom", form), keys, scope)),
+  hasKey: (path, keys, as, scope) =>
+    hasElement(path, sqliteLists.oneOf(meaningSql("element.type", "element.atom", as), keys, scope)),
   suffix: (text, length) => `substr(${text}, -${length})`,
   sortTerms: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
   sortValues: (value) => [value],

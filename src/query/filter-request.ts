@@ -30,9 +30,10 @@ import {
   type RequestedFilter,
   type Scalar,
 } from "./filter.ts";
+import { foldText } from "./folding.ts";
 import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison } from "./impossible.ts";
-import { isOperator, legacySuffixes, type OperatorName, operators } from "./operators.ts";
+import { isOperator, legacySuffixes, type OperatorName, operators, takesSeveral } from "./operators.ts";
 import {
   type Attribute,
   filterLimits,
@@ -53,7 +54,7 @@ export function readFilterParameter(
   const split = splitName(parameter, texts, { ...reading, location });
   if (split === undefined) return matchNone;
   const { operator, name } = split;
-  const values = operators[operator].takes === "list" ? texts.flatMap((text) => text.split(",")) : texts;
+  const values = takesSeveral(operator) ? texts.flatMap((text) => text.split(",")) : texts;
   // This check comes first, because the following checks take longer.
   if (!count({ conditions: 1, values: values.length }, location, reading)) return matchNone;
   const attribute = readFilterAttribute(name, location, reading);
@@ -253,6 +254,10 @@ const operands: Record<
     expected: "an array of strings, numbers, true, false and null",
     fits: (operand) => Array.isArray(operand) && operand.every(isScalar),
   },
+  texts: {
+    expected: "an array of strings",
+    fits: (operand) => Array.isArray(operand) && operand.every((each) => typeof each === "string"),
+  },
   comparable: {
     expected: "a number or a string",
     fits: (operand) => typeof operand === "number" || typeof operand === "string",
@@ -305,7 +310,7 @@ function toCondition(
 /** The values that a text in a query string can mean, such as "1" and 1. Omits values that the attribute cannot have. */
 function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
   const { kind } = operators[operator];
-  if (kind === "startsWith" || kind === "endsWith") return [text];
+  if (["string", "texts"].includes(operators[operator].takes)) return [text];
   if (attribute.idKind !== undefined) return idsOf([text], operator, attribute.idKind);
   const all: Scalar[] = [text, ...numberOf(text, kind === "in" || kind === "contains")];
   if (Object.hasOwn(literals, text)) all.push(literals[text as keyof typeof literals]);
@@ -431,6 +436,10 @@ function plainCondition(kind: Condition["kind"], path: Path, values: readonly Sc
     case "startsWith":
     case "endsWith":
       return strings.length === 0 ? matchNone : { kind, path, values: strings };
+    case "ini":
+    case "containsi":
+    case "startsWithi":
+      return strings.length === 0 ? matchNone : { kind, path, values: [...new Set(strings.map(foldText))] };
     case "gt":
     case "gte":
     case "lt":

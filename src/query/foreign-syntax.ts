@@ -28,7 +28,8 @@ const one =
   (value) => ({ conditions: { [operator]: convert(value) } });
 
 const translators = byName<Translator>([
-  ["= == equal equals is exact iexact", one("eq")],
+  ["= == equal equals is exact", one("eq")],
+  ["iexact ieq equali eqic", one("eqi")],
   ["! != <> neq not isnot noteq notequal notequals unequal", one("ne")],
   ["> greater greaterthan above after", one("gt")],
   [">= ge min from since atleast", one("gte")],

@@ -9,6 +9,7 @@ import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text-comparison.ts";
 import {
   type Condition,
+  type FoldedKind,
   matchesAll,
   type RelatedCondition,
   type Scalar,
@@ -67,6 +68,10 @@ export interface ListDialect extends Dialect {
   hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** The attribute is an array with an item that means one of the instants. */
   hasInstant(path: Path, keys: readonly string[], form: InstantForm, scope: Scope): string;
+  /** The text as `foldText` makes it. Null if it is null. */
+  folded(text: string): string;
+  /** The attribute is an array with an item that equals one of the folded values. */
+  hasFolded(path: Path, values: readonly string[], scope: Scope): string;
   /** The last characters of a text, or all of them if it has fewer. */
   suffix(text: string, length: number): string;
   /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
@@ -156,7 +161,7 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
   }
 }
 
-type DatedCondition = Exclude<Condition, { kind: "startsWith" | "endsWith" | "exists" }> & {
+type DatedCondition = Extract<Condition, { as?: InstantForm }> & {
   as: InstantForm;
 };
 
@@ -219,6 +224,10 @@ function conditionSql(condition: Condition, scope: Scope): string {
       };
       return either(condition.values.filter(isStorable).map(affixSql));
     }
+    case "ini":
+    case "containsi":
+    case "startsWithi":
+      return foldedSql(condition, scope);
     case "exists":
       return isId ? String(condition.value) : `${dialect.type(path)} is ${condition.value ? "not " : ""}null`;
     default: {
@@ -232,6 +241,26 @@ function conditionSql(condition: Condition, scope: Scope): string {
       );
     }
   }
+}
+
+function foldedSql(
+  { kind, path, values }: Condition & { kind: FoldedKind; values: readonly string[] },
+  scope: Scope,
+): string {
+  const { dialect } = scope;
+  const isId = isIdPath(path);
+  const text = dialect.folded(isId ? dialect.textId(scope) : dialect.typed(path, "string"));
+  const known = values.filter(isStorable);
+  if (known.length === 0) return "false";
+  if (kind === "ini") return dialect.oneOf(text, known, scope);
+  const parts = known.map((value) => {
+    const bound = bind(scope, value, "text");
+    return kind === "containsi"
+      ? `${dialect.position(text, bound)} > 0`
+      : `substr(${text}, 1, ${[...value].length}) = ${bound}`;
+  });
+  if (kind === "containsi" && !isId) parts.push(dialect.hasFolded(path, known, scope));
+  return either(parts);
 }
 
 /**

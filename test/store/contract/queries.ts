@@ -6,6 +6,7 @@ import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { instantKeyOf } from "../../../src/collection/instants.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
+import { foldText } from "../../../src/query/folding.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
@@ -41,6 +42,23 @@ const texts = [
   "\uffff",
   "[1]",
   '"',
+  ...[
+    "Straße",
+    "STRASSE",
+    "s",
+    "é",
+    "e\u0301",
+    "Łódź",
+    "lo",
+    "ﬁ",
+    "ＡB",
+    "İ",
+    "ΟΣ",
+    "ος",
+    "a\u00adb",
+    "\u00ad",
+  ],
+  ...["が", "か\u3099", "ｶﾞ", "か", "한", "\u1112\u1161\u11ab", "하", "й", "㎏", "\u0e01\u0e49\u0e38"],
 ];
 const text = fc
   .oneof(
@@ -111,6 +129,11 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
     kind: fc.constantFrom("startsWith" as const, "endsWith" as const),
     path,
     values: fc.array(text, { maxLength: 2 }),
+  }),
+  fc.record({
+    kind: fc.constantFrom("ini" as const, "containsi" as const, "startsWithi" as const),
+    path,
+    values: fc.array(text.map(foldText), { maxLength: 2 }),
   }),
   fc.record({ kind: fc.constant("exists" as const), path, value: fc.boolean() }),
 );

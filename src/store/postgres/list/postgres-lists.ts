@@ -3,6 +3,7 @@ import { maxUnixMillis } from "../../../collection/dates.ts";
 import type { IdKind } from "../../../collection/ids.ts";
 import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
+import { foldingVersion, joiningCharacters, maxJoined } from "../../../query/folding.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
 import type { RelatedCollections } from "../../core/related.ts";
@@ -55,6 +56,19 @@ export function instantSql(path: Path, form: InstantForm): string {
     select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
+/** The text as `foldText` makes it; null if it is null. The inner queries read the text once. */
+function foldedSql(text: string): string {
+  return `(select case when plain is null or octet_length(plain) = length(plain) then lower(plain) else (
+      select case when length(folded) <= ${maxJoined} and folded ~ ${joining} then normalize(folded, NFC) else folded end
+      from (select coalesce(string_agg(coalesce(fold.folded, given.character), '' order by given.place), '') as folded
+        from unnest(string_to_array(lower(plain), null)) with ordinality as given (character, place)
+        left join holdfast_folds as fold on fold.version = ${quoteText(foldingVersion)} and fold.character = given.character
+      ) as joined) end collate "C"
+    from (select ${text} collate "C" as plain offset 0) as unfolded)`;
+}
+
+const joining = quoteText(`[${joiningCharacters}]`);
+
 /** `json_array_elements` fails for a value that is not an array. */
 function hasElement(path: Path, where: string): string {
   const elements = `case ${postgresLists.type(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
@@ -93,6 +107,16 @@ const postgresLists: ListDialect = {
     const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", form);
     return hasElement(path, postgresLists.oneOf(key, keys, scope));
   },
+  folded: foldedSql,
+  hasFolded: (path, values, scope) =>
+    hasElement(
+      path,
+      postgresLists.oneOf(
+        foldedSql("(case json_typeof(element.value) when 'string' then element.value #>> '{}' end)"),
+        values,
+        scope,
+      ),
+    ),
   suffix: (text, length) => `right(${text}, ${length})`,
   sortTerms: (path) => orderOf(postgresLists.type(path), textSql(path)),
   sortValues: (value) => [

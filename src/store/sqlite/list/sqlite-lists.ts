@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type InstantForm, instantKeyOf } from "../../../collection/instants.ts";
 import type { Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
+import { foldText } from "../../../query/folding.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, comparisons, either, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -21,6 +22,7 @@ export function addListFunctions(database: DatabaseSync): void {
     const plain = typeof value === "bigint" ? Number(value) : value;
     return instantKeyOf(plain, form as InstantForm) ?? null;
   });
+  database.function("holdfast_fold", options, (text) => (text === null ? null : foldText(String(text))));
   database.function("holdfast_date", options, (text) => wholeDate(text) ?? null);
 }
 
@@ -93,6 +95,12 @@ export const sqliteLists: ListDialect = {
   },
   hasInstant: (path, keys, form, scope) =>
     hasElement(path, sqliteLists.oneOf(instantSql("element.type", "element.atom", form), keys, scope)),
+  folded: (text) => `holdfast_fold(${text})`,
+  hasFolded: (path, values, scope) =>
+    hasElement(
+      path,
+      sqliteLists.oneOf("iif(element.type = 'text', holdfast_fold(element.atom), null)", values, scope),
+    ),
   suffix: (text, length) => `substr(${text}, -${length})`,
   sortTerms: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
   sortValues: (value) => [value],

@@ -76,6 +76,7 @@ describe("the references of lists and of filters", () => {
       scalar: "a value",
       list: "a list",
       texts: "a list of strings",
+      filter: "a filter",
       comparable: "a number or a string",
       string: "a string",
       boolean: "`true` or `false`",

@@ -5,7 +5,7 @@
  * condition is true or false, never unknown.
  */
 import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
-import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
+import { isIdPath, itemName, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
 import { isObject } from "../json/values.ts";
@@ -75,6 +75,8 @@ export type Condition =
    * array with an item that equals a value when it is folded.
    */
   | { kind: FoldedKind; path: Path; values: readonly string[] }
+  /** The attribute is an array with an object that matches the filter. Its paths start with `itemName`. */
+  | { kind: "any"; path: Path; filter: Filter }
   /** The attribute exists, even if it is null; or it does not exist. */
   | { kind: "exists"; path: Path; value: boolean };
 
@@ -222,6 +224,9 @@ function isTrue(condition: Condition, value: unknown): boolean {
     case "startsWithi":
     case "containsi":
       return hasFolded(condition.kind, value, condition.values);
+    case "any":
+      if (!Array.isArray(value)) return false;
+      return value.some((item) => isObject(item) && matches(condition.filter, { [itemName]: item }));
     case "exists":
       return (value !== undefined) === condition.value;
   }

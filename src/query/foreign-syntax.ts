@@ -36,7 +36,7 @@ const translators = byName<Translator>([
   ["< less lessthan below before under", one("lt")],
   ["<= le max until to atmost", one("lte")],
   ["between range", (value) => ({ conditions: boundsOf(value) })],
-  ["any anyof oneof", one("in")],
+  ["anyof oneof", one("in")],
   ["notin !in noneof", one("nin")],
   [
     "~ like ilike match matches regex regexp re search substring includes include has icontains",

@@ -90,6 +90,8 @@ export function typesFor(operator: OperatorName): readonly AttributeType[] {
     case "ini":
     case "startsWithi":
       return ["string"];
+    case "any":
+      return ["array"];
     case "exists":
       return ["null", "boolean", "number", "string", "array", "object"];
     case "gt":

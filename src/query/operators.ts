@@ -7,8 +7,8 @@ interface Operator {
   kind: ConditionKind;
   /** Whether the operator matches exactly the resources that the condition does not match. */
   negated: boolean;
-  /** The value that it needs. `list`: several scalars. `texts`: several strings. `comparable`: a number or a string. */
-  takes: "scalar" | "list" | "texts" | "comparable" | "string" | "boolean";
+  /** The value that it needs. `list`: several scalars. `texts`: several strings. `comparable`: a number or a string. `filter`: a filter as JSON. */
+  takes: "scalar" | "list" | "texts" | "comparable" | "string" | "boolean" | "filter";
   /** Whether a repeated parameter adds values. */
   collects: boolean;
   /** Completes a sentence that begins with the attribute. */
@@ -47,6 +47,7 @@ export const operators = {
     "string",
     "is a string that starts with the value, without regard to case, accents and width",
   ),
+  any: single("any", "filter", "is an array with an object that matches the filter"),
   exists: single("exists", "boolean", "exists (true) or does not exist (false); null exists"),
 } as const satisfies Record<string, Operator>;
 

@@ -140,9 +140,12 @@ function encode(text: string): string {
 const ordered: readonly Operator[] = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
 const textual: readonly Operator[] = [
   "contains",
+  "containsi",
   "eq",
+  "eqi",
   "ne",
   "startsWith",
+  "startsWithi",
   "endsWith",
   "in",
   "nin",
@@ -165,7 +168,7 @@ export const operatorsOf: Record<Kind, readonly Operator[]> = {
   time: times,
   date: times,
   choice: ["in", "nin", "eq", "ne", "exists"],
-  list: ["contains", "exists"],
+  list: ["contains", "containsi", "exists"],
   object: ["exists"],
   reference: ["eq", "ne", "in", "nin", "exists"],
   any: textual,

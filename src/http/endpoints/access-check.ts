@@ -51,6 +51,7 @@ const explainedCondition = closedObject(
         "ini",
         "containsi",
         "startsWithi",
+        "any",
         "exists",
       ],
     },

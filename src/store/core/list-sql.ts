@@ -72,6 +72,8 @@ export interface ListDialect extends Dialect {
   folded(text: string): string;
   /** The attribute is an array with an item that equals one of the folded values. */
   hasFolded(path: Path, values: readonly string[], scope: Scope): string;
+  /** The attribute is an array with an object for which the SQL is true. There, the document is `{"item": …}` with the object. */
+  hasObject(path: Path, where: string): string;
   /** The last characters of a text, or all of them if it has fewer. */
   suffix(text: string, length: number): string;
   /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
@@ -228,6 +230,8 @@ function conditionSql(condition: Condition, scope: Scope): string {
     case "containsi":
     case "startsWithi":
       return foldedSql(condition, scope);
+    case "any":
+      return isId ? "false" : dialect.hasObject(path, filterSql(condition.filter, scope));
     case "exists":
       return isId ? String(condition.value) : `${dialect.type(path)} is ${condition.value ? "not " : ""}null`;
     default: {

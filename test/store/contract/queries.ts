@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { instantKeyOf } from "../../../src/collection/instants.ts";
-import type { Path } from "../../../src/collection/paths.ts";
+import { itemName, type Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
 import { foldText } from "../../../src/query/folding.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
@@ -92,6 +92,12 @@ const object = <T>(value: fc.Arbitrary<T>) =>
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 8, arbitrary: scalar },
   { weight: 2, arbitrary: fc.array(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), { maxLength: 3 }) },
+  {
+    weight: 4,
+    arbitrary: fc.array(fc.oneof(scalar, object(scalar), object(scalar), object(fc.array(object(scalar)))), {
+      maxLength: 3,
+    }),
+  },
   { weight: 3, arbitrary: object(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 }))) },
 );
 const resources = fc.array(object(value), { minLength: 1, maxLength: 12 });
@@ -137,10 +143,25 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("exists" as const), path, value: fc.boolean() }),
 );
+/** A filter about an item of an array: its paths start with the item. */
+const inItem = (filter: Filter): Filter => {
+  if ("filters" in filter) return { ...filter, filters: filter.filters.map(inItem) };
+  if (filter.kind === "not") return { kind: "not", filter: inItem(filter.filter) };
+  return { ...filter, path: [itemName, ...filter.path] };
+};
+
 const filter = fc.letrec<{ filter: Filter }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3 },
     { weight: 4, arbitrary: condition },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("any" as const),
+        path: ownPath,
+        filter: tie("filter").map(inItem),
+      }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({

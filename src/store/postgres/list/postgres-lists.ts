@@ -2,7 +2,7 @@
 import { maxUnixMillis } from "../../../collection/dates.ts";
 import type { IdKind } from "../../../collection/ids.ts";
 import { type InstantForm, keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
-import type { Path } from "../../../collection/paths.ts";
+import { itemName, type Path } from "../../../collection/paths.ts";
 import { foldingVersion, joiningCharacters, maxJoined } from "../../../query/folding.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -71,8 +71,12 @@ const joining = quoteText(`[${joiningCharacters}]`);
 
 /** `json_array_elements` fails for a value that is not an array. */
 function hasElement(path: Path, where: string): string {
+  return `exists (select 1 from ${elementsSql(path)} where ${where})`;
+}
+
+function elementsSql(path: Path): string {
   const elements = `case ${postgresLists.type(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
-  return `exists (select 1 from json_array_elements(${elements}) as element where ${where})`;
+  return `json_array_elements(${elements}) as element`;
 }
 
 function textKey(idKind: IdKind, text: string): string {
@@ -117,6 +121,9 @@ const postgresLists: ListDialect = {
         scope,
       ),
     ),
+  hasObject: (path, where) => `exists (select 1 from (
+      select json_build_object('${itemName}', element.value) as doc from ${elementsSql(path)}
+      where json_typeof(element.value) = 'object' offset 0) as item where ${where})`,
   suffix: (text, length) => `right(${text}, ${length})`,
   sortTerms: (path) => orderOf(postgresLists.type(path), textSql(path)),
   sortValues: (value) => [

@@ -1,7 +1,7 @@
 /** What differs in the SQL of lists on SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { type InstantForm, instantKeyOf } from "../../../collection/instants.ts";
-import type { Path } from "../../../collection/paths.ts";
+import { itemName, type Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
 import { foldText } from "../../../query/folding.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
@@ -101,6 +101,11 @@ export const sqliteLists: ListDialect = {
       path,
       sqliteLists.oneOf("iif(element.type = 'text', holdfast_fold(element.atom), null)", values, scope),
     ),
+  // With the name `doc` for the item, SQLite would take it for the argument of `json_each`.
+  hasObject: (path, where) => `(${sqliteLists.type(path)} = 'array' and exists (
+    select 1 from (select item as doc from (
+      select '{"${itemName}":' || element.value || '}' as item from json_each(doc, ${pathSql(path)}) as element
+      where element.type = 'object')) as items where ${where}))`,
   suffix: (text, length) => `substr(${text}, -${length})`,
   sortTerms: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
   sortValues: (value) => [value],

@@ -57,10 +57,10 @@ export type ChosenBy<T, F> =
 /** Conditions for attributes, without `and`, `or` and `not`. */
 export type Conditions<T> = { readonly [P in Path<T, [], true>]?: Condition<At<T, P, true>> };
 
-/** An attribute to sort by. */
+/** An attribute to sort by. After `:natural`, texts have natural order. */
 export type SortKey<T> = Signed<Path<T>>;
 
-type Signed<P extends string> = P | `-${P}`;
+type Signed<P extends string> = P | `-${P}` | `${P}:natural` | `-${P}:natural`;
 
 type Scalar<V> = Exclude<V, object | undefined>;
 

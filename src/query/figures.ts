@@ -6,7 +6,6 @@
  * not integers can differ by 1e-12 of the sum of their absolute values.
  */
 import { isDate } from "../collection/dates.ts";
-import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
 import type { RelatedCondition } from "./filter.ts";
 
@@ -25,7 +24,7 @@ export type Figure =
    * points of a string that the order ignores. They ignore all other values, and are null without a value. If the schema
    * declares a date, they are the first and the last instant, in the first of its forms by code point.
    */
-  | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: SortKey["as"] };
+  | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: "date" };
 
 /** The units of dates by which resources can be grouped, with the length of their texts. */
 export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as const;
@@ -57,7 +56,7 @@ export function wholeDate(text: unknown): string | undefined {
 export interface GroupKey<Through = RelatedCondition> {
   name: string;
   path: Path;
-  as?: SortKey["as"];
+  as?: "date";
   unit: DateUnit | undefined;
   /** The key is an attribute of the resource that this reference names. */
   through?: Through;

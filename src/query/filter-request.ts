@@ -4,6 +4,7 @@
  */
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { foldText } from "../collection/folding.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
@@ -32,7 +33,6 @@ import {
   type RequestedFilter,
   type Scalar,
 } from "./filter.ts";
-import { foldText } from "./folding.ts";
 import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison } from "./impossible.ts";
 import { isOperator, legacySuffixes, type OperatorName, operators, takesSeveral } from "./operators.ts";

@@ -4,12 +4,13 @@
  * Every store translates the tree to its own language. Each must give the same result as `matches` for every resource. A
  * condition is true or false, never unknown.
  */
+
+import { foldText } from "../collection/folding.ts";
 import { type InstantForm, instantKeyOf } from "../collection/instants.ts";
 import { isIdPath, itemName, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
 import { isObject } from "../json/values.ts";
-import { foldText } from "./folding.ts";
 
 /** A value that an attribute is compared with. */
 export type Scalar = string | number | boolean | null;

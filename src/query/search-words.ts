@@ -4,7 +4,7 @@
  * The service splits the searched texts and the query in the same way, and stores keep the words. A store compares only
  * code points and does not know languages, so every store finds the same resources.
  */
-import { fold } from "./folding.ts";
+import { fold } from "../collection/folding.ts";
 
 /**
  * The version of the result of `wordsOf`. If the version of a store differs, the store must compute its words again.

@@ -336,6 +336,9 @@ export async function compile(): Promise<void> {
   });
   // @ts-expect-error: the lines have no such attribute
   orders.list({ filter: { lines: { any: { name: "A" } } } });
+  articles.list({ sort: ["-title:natural", "author.name:natural"] });
+  // @ts-expect-error: no such order
+  articles.list({ sort: "title:random" });
   // @ts-expect-error: a name does not lead into an array in a sort
   orders.list({ sort: "lines.sku" });
   // @ts-expect-error: a number contains no text

@@ -77,7 +77,7 @@ export interface ListDialect extends Dialect {
   /** The last characters of a text, or all of them if it has fewer. */
   suffix(text: string, length: number): string;
   /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
-  sortTerms(path: Path): readonly string[];
+  sortTerms(path: Path, isNatural: boolean): readonly string[];
   /** The values of the other expressions. A value is null if it is equal for all resources with the same rank. */
   sortValues(value: string | number | null): readonly (string | number | null)[];
   /** The key of an id that a request contains. `undefined`: no resource of the collection can have it. */
@@ -505,9 +505,11 @@ function startsFromRelated(filter: StoreFilter, { related }: Scope): boolean {
 function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
   return keysToId(sort).flatMap((key) => {
     const { path, as, descending, through } = key;
-    const expressions = isIdKey(key) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
+    const expressions = isIdKey(key)
+      ? [`${table}.${dialect.keyColumn}`]
+      : dialect.sortTerms(path, as === "natural");
     return expressions
-      .map((sql, n) => (as === undefined ? sql : datedTerm(sql, n, dialect.instant(path, as), expressions)))
+      .map((sql, n) => (as !== "date" ? sql : datedTerm(sql, n, dialect.instant(path, as), expressions)))
       .map((sql) =>
         through === undefined
           ? sql

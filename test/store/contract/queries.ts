@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { foldText } from "../../../src/collection/folding.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { instantKeyOf } from "../../../src/collection/instants.ts";
 import { itemName, type Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
-import { foldText } from "../../../src/query/folding.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
@@ -58,6 +58,22 @@ const texts = [
     "a\u00adb",
     "\u00ad",
   ],
+  ...[
+    "item 9",
+    "Item 10",
+    "item 010",
+    "item 9b",
+    "ITEM 9a",
+    "item ９",
+    "007",
+    "7",
+    "a\u0001",
+    "a\u0002b",
+    `${long}9`,
+    `${long}10`,
+  ],
+  "9".repeat(128),
+  "ﷺ".repeat(130),
   ...["が", "か\u3099", "ｶﾞ", "か", "한", "\u1112\u1161\u11ab", "하", "й", "㎏", "\u0e01\u0e49\u0e38"],
 ];
 const text = fc
@@ -174,18 +190,20 @@ const filter = fc.letrec<{ filter: Filter }>((tie) => ({
 })).filter;
 
 const sortKey: fc.Arbitrary<SortKey> = fc
-  .tuple(path, fc.boolean(), fc.boolean())
-  .map(([of, descending, isDate]) => ({
+  .tuple(path, fc.boolean(), fc.constantFrom(undefined, "date" as const, "natural" as const))
+  .map(([of, descending, as]) => ({
     path: of,
     descending,
-    ...(isDate && of[0] !== "id" && { as: "date" as const }),
+    ...(as !== undefined && of[0] !== "id" && { as }),
   }));
 const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
 const sort = fc.uniqueArray(sortKey, distinct);
-const index = fc.uniqueArray(
-  sortKey.filter((key) => key.path[0] !== "id"),
-  { ...distinct, minLength: 1 },
-);
+const index = fc
+  .uniqueArray(
+    sortKey.filter((key) => key.path[0] !== "id"),
+    { ...distinct, minLength: 1 },
+  )
+  .filter((keys) => keys.length + keys.filter(({ as }) => as === "natural").length <= 5);
 const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
 
 /** The collection, emptied by being another one each time. */

@@ -1,6 +1,7 @@
 /** Checks that a database can be a store, and prepares it. */
+
+import { foldedTable, foldingVersion } from "../../../collection/folding.ts";
 import { StartError } from "../../../errors.ts";
-import { foldedTable, foldingVersion } from "../../../query/folding.ts";
 import { requireFormat } from "../../core/format.ts";
 import { texts } from "../connection/arrays.ts";
 import type { Connections, Statement } from "../connection/connections.ts";

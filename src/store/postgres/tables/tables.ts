@@ -76,7 +76,7 @@ export const storeTables: readonly string[] = [
     last_used_at bigint,
     checksum integer not null
   )`,
-  // What folding makes of each character that it changes (`query/folding.ts`), by the version of the folding.
+  // What folding makes of each character that it changes (`collection/folding.ts`), by the version of the folding.
   `create table if not exists holdfast_folds (
     version text collate "C" not null,
     character text collate "C" not null,

@@ -1,9 +1,10 @@
 /** What differs in the SQL of lists on SQLite. */
 import type { DatabaseSync } from "node:sqlite";
+import { foldText } from "../../../collection/folding.ts";
 import { type InstantForm, instantKeyOf } from "../../../collection/instants.ts";
 import { itemName, type Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
-import { foldText } from "../../../query/folding.ts";
+import { naturalValue } from "../../../query/natural-order.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, comparisons, either, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -23,6 +24,7 @@ export function addListFunctions(database: DatabaseSync): void {
     return instantKeyOf(plain, form as InstantForm) ?? null;
   });
   database.function("holdfast_fold", options, (text) => (text === null ? null : foldText(String(text))));
+  database.function("holdfast_natural", options, (text) => naturalValue(String(text), sortedCodePoints));
   database.function("holdfast_date", options, (text) => wholeDate(text) ?? null);
 }
 
@@ -45,13 +47,21 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The rank of a value, and the value for its order: a boolean as 0 or 1, a number, or the first code points of a string; otherwise null. */
-export function orderOf(type: string, value: string): readonly [rank: string, value: string] {
+/**
+ * The rank of a value, and the value for its order: a boolean as 0 or 1, a number, or the first code points of a string (or what has
+ * their natural order); otherwise null.
+ */
+export function orderOf(
+  type: string,
+  value: string,
+  isNatural = false,
+): readonly [rank: string, value: string] {
+  const text = isNatural ? `holdfast_natural(${value})` : `substr(${value}, 1, ${sortedCodePoints})`;
   return [
     `case ${type} when 'text' then ${ranks.string} when 'integer' then ${ranks.number} when 'real' then ${ranks.number}
       when 'true' then ${ranks.true} when 'false' then ${ranks.false}
       when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`,
-    `case ${type} when 'text' then substr(${value}, 1, ${sortedCodePoints}) when 'array' then null
+    `case ${type} when 'text' then ${text} when 'array' then null
       when 'object' then null else ${value} end`,
   ];
 }
@@ -107,7 +117,7 @@ export const sqliteLists: ListDialect = {
       select '{"${itemName}":' || element.value || '}' as item from json_each(doc, ${pathSql(path)}) as element
       where element.type = 'object')) as items where ${where}))`,
   suffix: (text, length) => `substr(${text}, -${length})`,
-  sortTerms: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
+  sortTerms: (path, isNatural) => orderOf(sqliteLists.type(path), extractSql(path), isNatural),
   sortValues: (value) => [value],
   keyOfValue: (_, value) => idValue(value),
   /** In SQLite, every number is less than every text. */

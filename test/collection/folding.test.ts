@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fold, foldedTable, foldText } from "../../src/query/folding.ts";
+import { fold, foldedTable, foldText } from "../../src/collection/folding.ts";
 
 describe("folding", () => {
   test("has no case, accents and width, and expands letters as search does", () => {

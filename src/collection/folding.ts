@@ -3,7 +3,7 @@
  * the operators that end with "i", natural order and unique values fold in this way. A store compares only code points.
  */
 import { createRequire } from "node:module";
-import { lowerAscii } from "../collection/text-comparison.ts";
+import { lowerAscii } from "./text-comparison.ts";
 
 /** The version of the results of this file. Stored keys with another version are made again. Increase the number with every change. */
 export const foldingVersion = `1, Unicode ${process.versions.unicode}`;
@@ -93,6 +93,11 @@ const blocks = [
   [0x2f800, 0x2fa1f],
   [0xe0000, 0xe01ff],
 ] as const;
+
+/** The text without regard to case, in every script. */
+export function foldCase(text: string): string {
+  return text.normalize("NFC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
+}
 
 /** All characters beyond ASCII that folding changes, and what they become. */
 export function foldedTable(): { characters: string[]; folded: string[] } {

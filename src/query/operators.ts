@@ -36,7 +36,10 @@ export const operators = {
     ...single("ini", "string", "equals the value without regard to case, accents and width"),
     collects: true,
   },
-  ini: { ...single("ini", "texts", "is like `eqi` for one of the values"), collects: true },
+  ini: {
+    ...single("ini", "texts", "equals one of the values without regard to case, accents and width"),
+    collects: true,
+  },
   containsi: single(
     "containsi",
     "string",

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { foldText } from "../../src/collection/folding.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { compareCodePoints } from "../../src/collection/text-comparison.ts";
 import { compareSortValues, sortValueOf } from "../../src/query/sort.ts";
 import { accessPathOf } from "../../src/store/core/access-path.ts";
+import { changeSlots } from "../../src/store/core/entries.ts";
 import { keyAt } from "../../src/store/core/order-keys.ts";
 import { randomOf } from "../explorer/random.ts";
 
@@ -64,6 +66,19 @@ describe("natural order", () => {
       "Ítem 11",
       "items",
     ]);
+  });
+
+  test("is as documented", () => {
+    const [, table = ""] = readFileSync("docs/reference/lists.md", "utf8").split(
+      "| order of the values | why |\n|---|---|\n",
+    );
+    const rows = (table.split("\n\n")[0] ?? "").split("\n");
+    assert.equal(rows.length, 6);
+    for (const row of rows) {
+      const values = [...(row.split(" | ")[0] ?? "").matchAll(/`(.*?)`/g)].map(([, value = ""]) => value);
+      const sorted = [...values].reverse().sort((a, b) => compareSortValues(naturalOf(a), naturalOf(b)));
+      assert.deepEqual(sorted, values);
+    }
   });
 
   test("is that of numbers in folded texts, with the exact text for equal ones, in values and in keys", () => {
@@ -128,5 +143,22 @@ describe("natural order", () => {
     });
     for (const [declared, fault] of faults)
       assert.throws(() => readIndexes(declared, "indexes", source), fault, JSON.stringify(declared));
+  });
+
+  test("gets a new number if the folding has changed, so that its keys are made again", () => {
+    const index = (folding: string) => [
+      [{ path: ["a"] as const, descending: false, as: "natural" as const, folding }],
+    ];
+    const unique = (folding: string) => [
+      { path: ["a"] as const, ignoreCase: false, ignore: "accents" as const, folding },
+    ];
+    const declared = (folding: string) => ({ indexes: index(folding), unique: unique(folding), search: [] });
+    const known = { next: 3, used: [1, 2] };
+    assert.deepEqual(changeSlots(declared("1"), known, declared("1")), known);
+    assert.deepEqual(changeSlots(declared("1"), known, declared("2")), {
+      next: 5,
+      used: [3, 4],
+      building: { slots: [3], unused: [1, 2] },
+    });
   });
 });

@@ -5,7 +5,7 @@ import { STATUS_CODES } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { type CollectionDeclaration, defineCollection } from "../src/collection/declaration.ts";
 import type { Problem } from "../src/errors.ts";
-import { ownFilter } from "../src/query/filter.ts";
+import { matches, ownFilter } from "../src/query/filter.ts";
 import { listParameters } from "../src/query/list-parameters.ts";
 import { defaultPageSize } from "../src/query/list-request.ts";
 import { legacySuffixes, operators } from "../src/query/operators.ts";
@@ -75,6 +75,8 @@ describe("the references of lists and of filters", () => {
     const taken = {
       scalar: "a value",
       list: "a list",
+      texts: "a list of strings",
+      filter: "a filter",
       comparable: "a number or a string",
       string: "a string",
       boolean: "`true` or `false`",
@@ -86,6 +88,22 @@ describe("the references of lists and of filters", () => {
     });
     const head = "operator | suffix | value | repeatable | matches if the attribute";
     assert.deepEqual(tableOf(head), known);
+  });
+
+  test("tells rightly what is found without regard to case, accents and width", async () => {
+    const things = await defineCollection("things", {});
+    for (const [query, ...cells] of tableOf("query string | finds | does not find")) {
+      const { filter } = parseList(encodeURI(query), things, 1_000);
+      for (const [n, cell] of cells.entries())
+        for (const [, text = ""] of cell.matchAll(/`(.*?)`/g)) {
+          const value: unknown = text.startsWith("[") ? JSON.parse(text) : text;
+          const found = matches(ownFilter(filter ?? { kind: "and", filters: [] }), {
+            name: value,
+            tags: value,
+          });
+          assert.equal(found, n === 0, `${query}: ${text}`);
+        }
+    }
   });
 
   test("tells the bounds that there are", () => {

@@ -58,6 +58,7 @@ export interface UniqueAttributes {
   readonly attributes?: readonly string[];
   /** Whether the letters A to Z are equal in upper and lower case. */
   readonly ignoreCase: boolean;
+  readonly ignore?: "case" | "accents";
   /** Only resources that match this filter can conflict. Absent: all resources. */
   readonly where?: Readonly<Record<string, unknown>>;
 }

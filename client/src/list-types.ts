@@ -55,12 +55,12 @@ export type ChosenBy<T, F> =
   | ([F] extends [`-${string}`] ? Exclude<keyof T, F extends `-${infer K}` ? K : never> : F & keyof T);
 
 /** Conditions for attributes, without `and`, `or` and `not`. */
-export type Conditions<T> = { readonly [P in Path<T>]?: Condition<At<T, P>> };
+export type Conditions<T> = { readonly [P in Path<T, [], true>]?: Condition<At<T, P, true>> };
 
-/** An attribute to sort by. */
+/** An attribute to sort by. After `:natural`, texts have natural order. */
 export type SortKey<T> = Signed<Path<T>>;
 
-type Signed<P extends string> = P | `-${P}`;
+type Signed<P extends string> = P | `-${P}` | `${P}:natural` | `-${P}:natural`;
 
 type Scalar<V> = Exclude<V, object | undefined>;
 
@@ -70,30 +70,49 @@ type Ordered<V> = [V] extends [never]
 
 type Texts<V> = [V] extends [never]
   ? unknown
-  : { readonly [O in "contains" | "startsWith" | "endsWith"]?: string };
+  : {
+      readonly [O in "contains" | "startsWith" | "endsWith" | "eqi" | "containsi" | "startsWithi"]?: string;
+    } & { readonly ini?: readonly string[] };
 
 type Elements<V> = [V] extends [never]
   ? unknown
   : V extends readonly (infer E)[]
-    ? { readonly contains?: Scalar<E> }
+    ? { readonly contains?: Scalar<E>; readonly containsi?: Extract<E, string> } & ([Nested<E>] extends [
+        never,
+      ]
+        ? unknown
+        : { readonly any?: Filter<Nested<E>> })
     : unknown;
 
-/** The names of attributes, and dotted paths of nested attributes, up to four levels deep. */
-export type Path<T, Above extends readonly unknown[] = []> = Above["length"] extends 4
+/**
+ * The names of attributes, and dotted paths of nested attributes, up to four levels deep. `Lists`: also those of the objects in
+ * arrays, which conditions can name.
+ */
+export type Path<
+  T,
+  Above extends readonly unknown[] = [],
+  Lists extends boolean = false,
+> = Above["length"] extends 4
   ? never
-  : { [K in keyof T & string]-?: K | Below<K, Nested<T[K]>, Above> }[keyof T & string];
+  : { [K in keyof T & string]-?: K | Below<K, Nested<T[K], Lists>, Above, Lists> }[keyof T & string];
 
-type Below<K extends string, V, Above extends readonly unknown[]> = [V] extends [never]
+type Below<K extends string, V, Above extends readonly unknown[], Lists extends boolean> = [V] extends [never]
   ? never
-  : `${K}.${Path<V, [...Above, unknown]>}`;
+  : `${K}.${Path<V, [...Above, unknown], Lists>}`;
 
-type Nested<V> = V extends readonly unknown[] ? never : V extends object ? V : never;
+type Nested<V, Lists = false> = V extends readonly (infer E)[]
+  ? Lists extends true
+    ? Nested<E>
+    : never
+  : V extends object
+    ? V
+    : never;
 
 /** The type of the values at a path. */
-export type At<T, P> = P extends keyof T
+export type At<T, P, Lists extends boolean = false> = P extends keyof T
   ? T[P]
   : P extends `${infer K}.${infer Rest}`
     ? K extends keyof T
-      ? At<Nested<T[K]>, Rest>
+      ? At<Nested<T[K], Lists>, Rest, Lists>
       : unknown
     : unknown;

@@ -227,7 +227,7 @@ export type RelatedPath<All, Name> =
       }[SingleNames<All, Name>];
 
 type ConditionsOf<R extends string, T> = {
-  readonly [P in Path<T> as `${R}.${P}`]?: Condition<At<T, P>>;
+  readonly [P in Path<T, [], true> as `${R}.${P}`]?: Condition<At<T, P, true>>;
 } & { readonly [K in R]?: { readonly exists?: boolean } };
 
 /** The names of the relations from a resource to the resources that refer to it. */

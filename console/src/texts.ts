@@ -56,6 +56,9 @@ export const texts = {
     contains: "contains",
     startsWith: "starts with",
     endsWith: "ends with",
+    eqi: "is, in any spelling",
+    containsi: "contains, in any spelling",
+    startsWithi: "starts with, in any spelling",
     exists: "exists",
   },
   resource: {

@@ -205,7 +205,9 @@ interface UpdateParams {
 type Attributes = Readonly<Record<string, unknown>>;
 
 const operators: ReadonlySet<string> = new Set(
-  "eq ne gt gte lt lte in nin contains startsWith endsWith exists".split(" "),
+  "eq ne gt gte lt lte in nin contains startsWith endsWith eqi ini containsi startsWithi any exists".split(
+    " ",
+  ),
 );
 
 /** An input for `author.name` produces the filter `{ author: { name } }`. The service expects `author.name`. */

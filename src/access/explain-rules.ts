@@ -122,7 +122,7 @@ function conditionsOf(
   if ("filters" in filter) return filter.filters.flatMap((each) => conditionsOf(each, about, negated));
   const { resource, writeOnly } = about;
   const attribute = formatPath(filter.path);
-  const values = filter.kind === "exists" ? [filter.value] : filter.values;
+  const values = filter.kind === "exists" ? [filter.value] : filter.kind === "any" ? [] : filter.values;
   const shown = { attribute, condition: filter.kind, negated, values };
   const needs = `${shortJson(attribute)} must ${negated ? "not " : ""}${wordsFor(filter)}`;
   if (resource === undefined) return [{ ...shown, text: `${needs}.` }];
@@ -159,10 +159,14 @@ const comparisons = {
   contains: "contain",
   startsWith: "start with",
   endsWith: "end with",
-} as const satisfies Record<Exclude<Condition["kind"], "exists">, string>;
+  ini: "equal without regard to case and accents",
+  containsi: "contain without regard to case and accents",
+  startsWithi: "start without regard to case and accents with",
+} as const satisfies Record<Exclude<Condition["kind"], "exists" | "any">, string>;
 
 function wordsFor(condition: Condition): string {
   if (condition.kind === "exists") return condition.value ? "exist" : "not exist";
+  if (condition.kind === "any") return "have an item that matches the filter";
   const shown = condition.values.slice(0, 5).map((each) => shortJson(each));
   const others = condition.values.length > shown.length ? ["…"] : [];
   return `${comparisons[condition.kind]} ${[...shown, ...others].join(" or ")}`;

@@ -2,7 +2,7 @@
 import { isObject } from "../json/values.ts";
 import { type Deletions, deletedMember } from "./deletions.ts";
 import type { IdKind } from "./ids.ts";
-import type { Path } from "./paths.ts";
+import { itemName, type Path } from "./paths.ts";
 import { alwaysWith, createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
@@ -98,6 +98,54 @@ function findInfo(declared: Declared, path: Path, others: readonly string[]): At
   return anything;
 }
 
+/** An attribute of the objects in an array. */
+export interface ListedAttribute {
+  /**
+   * The arrays that its path leads through, from the resource inwards, each with the number of names in the path up to it. The path of each starts in an
+   * item of the array before it.
+   */
+  lists: readonly { path: Path; depth: number }[];
+  /** The path in an item of the last array. */
+  path: Path;
+  info: AttributeInfo;
+}
+
+/**
+ * What the schema allows for the attribute at a path that leads into the objects of arrays. `undefined`: it does not. An array is one
+ * that the schema declares as nothing else, or whose path has one of the `known` numbers of names.
+ */
+export function listedAttribute(
+  collection: AttributeSource,
+  path: Path,
+  known: readonly number[] = [],
+): ListedAttribute | undefined {
+  const isOther = path[0] === "id" || path[0] === deletedMember;
+  const declared = schemaOf(collection) ?? (known.length > 0 ? undeclared : undefined);
+  if (isOther || declared === undefined) return undefined;
+  const lists: { path: Path; depth: number }[] = [];
+  const found = (names: readonly string[], info: AttributeInfo) =>
+    lists.length === 0 ? undefined : { lists, path: names as Path, info };
+  let names: string[] = [];
+  let level = levelOf(declared, declared.root, [declared.root]);
+  for (const [n, name] of path.entries()) {
+    const depth = n + 1;
+    const { info, next } = memberOf(declared, level, name);
+    names.push(name);
+    if (info.alternatives !== undefined || depth === path.length)
+      return found(names, { ...info, knownDepth: n });
+    const { types, itemTypes, fits } = info;
+    const isList = types?.has("array") === true && !types.has("object") && itemTypes?.has("object") !== false;
+    if (isList || known.includes(depth)) {
+      lists.push({ path: names as unknown as Path, depth });
+      names = [itemName];
+      const items = itemsOf(fits?.schemas ?? [], declared.resolve).filter(isObject);
+      level = levelOf(declared, items.length === 1 ? items[0] : undefined, items);
+    } else if (types?.has("object") === false) return found(names, noneBelow(depth));
+    else level = next;
+  }
+  return undefined;
+}
+
 /** What is below an attribute that has no members. */
 function noneBelow(knownDepth: number): AttributeInfo {
   return { ...anything, alternatives: [], knownDepth };
@@ -138,6 +186,9 @@ interface Declared {
   /** The levels, by their site. A schema that refers to itself has attributes without end, but few levels. */
   levels: Map<Schema | undefined, Level[]>;
 }
+
+/** The schema of a collection without one. */
+const undeclared: Declared = { root: {}, resolve: () => undefined, levels: new Map() };
 
 /** The most levels that are kept for one site. */
 const maxLevels = 100;

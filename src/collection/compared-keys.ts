@@ -5,6 +5,9 @@ import { type InstantForm, instantKeyOf, isInstantKey } from "./instants.ts";
 /** What values mean. */
 export type Meaning = InstantForm | "exact";
 
+/** What a schema can declare that values mean. */
+export type DeclaredMeaning = "date" | "exact";
+
 /** The key of what a value means; `undefined` if it means nothing of this kind. */
 export function comparedKeyOf(value: unknown, as: Meaning): string | undefined {
   return as === "exact" ? exactKeyOf(value) : instantKeyOf(value, as);

@@ -31,8 +31,12 @@ export interface CollectionDeclaration {
   readonly id?: IdKind;
   /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
   readonly schema?: object;
-  /** Indexes that make lists fast: attributes, or lists of attributes. `-` means descending. @default none */
-  readonly indexes?: readonly (string | readonly string[])[];
+  /** Indexes that make lists fast: attributes, or lists of attributes. `-` means descending, and `:natural` natural order. @default none */
+  readonly indexes?: readonly (
+    | string
+    | readonly string[]
+    | { readonly attributes: readonly string[]; readonly order: "natural" }
+  )[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
   /** Attributes, and combinations of them, whose values no two resources can share. @default none */

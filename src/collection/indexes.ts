@@ -1,7 +1,10 @@
 /** Reads the options `indexes` and `search`, and checks that the schema allows the attributes that they name. */
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
+import type { DeclaredMeaning } from "./compared-keys.ts";
+import { foldingVersion } from "./folding.ts";
 import { didYouMean, mustBe, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
 
@@ -9,10 +12,14 @@ import { formatPath, type Path, parsePath } from "./paths.ts";
 export interface SortKey {
   path: Path;
   descending: boolean;
-  /** The schema declares a date or an exact number: its values are compared by what they mean. */
-  as?: "date" | "exact";
+  /**
+   * The schema declares a date or an exact number: its values are compared by what they mean. `natural`: texts have natural order.
+   */
+  as?: DeclaredMeaning | "natural";
   /** The attribute is the time at which resources expire. A store keeps this with its index (`expiry.ts`). */
   expires?: true;
+  /** In an index with natural order: the version of the folding. */
+  folding?: string;
   /** Only keys of lists can be about related resources (`query/sort.ts`). */
   through?: never;
 }
@@ -32,7 +39,7 @@ export function readIndexes(declared: unknown, at: string, source?: () => Attrib
 }
 
 function readIndex(item: unknown, at: string, source: (() => AttributeSource) | undefined): Index {
-  const keys: readonly unknown[] = Array.isArray(item) ? item : [item];
+  const keys = readKeys(item, at);
   if (keys.length === 0 || keys.length > maxKeys) {
     throw new StartError(`${at} must name 1 to ${maxKeys} attributes, not ${keys.length}.`);
   }
@@ -40,24 +47,57 @@ function readIndex(item: unknown, at: string, source: (() => AttributeSource) | 
     const sortKey = readSortKey(key, at);
     if (source === undefined) return sortKey;
     requireAttribute(sortKey.path, at, source());
-    return { ...sortKey, ...comparedAs(attributeInfo(source(), sortKey.path)) };
+    const info = attributeInfo(source(), sortKey.path);
+    if (sortKey.as === undefined) return { ...sortKey, ...comparedAs(info) };
+    if (!canBeNatural(info))
+      throw new StartError(`${at}: "${formatPath(sortKey.path)}" has no texts, so it has no natural order.`);
+    return sortKey;
   });
+  if (index.length + index.filter(({ as }) => as === "natural").length > maxKeys)
+    throw new StartError(`${at} is too long: an attribute with natural order counts as two of ${maxKeys}.`);
   if (new Set(index.map(({ path }) => path.join("."))).size < index.length) {
     throw new StartError(`${at} names an attribute twice.`);
   }
   return index;
 }
 
+/** The attributes of an item: one, a list, or `{ attributes, order: "natural" }`, which means the same as `:natural` after each. */
+function readKeys(item: unknown, at: string): readonly unknown[] {
+  if (!isObject(item)) return Array.isArray(item) ? item : [item];
+  const { attributes, order, ...unknown } = item;
+  if (!Array.isArray(attributes) || order !== "natural" || Object.keys(unknown).length > 0)
+    throw mustBe(at, 'an attribute, a list of them, or { "attributes": ["name"], "order": "natural" }', item);
+  return attributes.map((key: unknown) => (typeof key === "string" ? key + naturalSuffix : key));
+}
+
+/** The end of the name of an attribute whose texts have natural order, in a sort or in an index. */
+export const naturalSuffix = ":natural";
+
+/** Whether an attribute can have texts that are no dates. */
+export function canBeNatural({ types, dates }: Pick<AttributeInfo, "types" | "dates">): boolean {
+  return dates === undefined && types?.has("string") !== false;
+}
+
+/** A key as a sort names it: `-author.name:natural`. */
+export function formatKey({ path, descending, as }: Pick<SortKey, "path" | "descending" | "as">): string {
+  return `${descending ? "-" : ""}${formatPath(path)}${as === "natural" ? naturalSuffix : ""}`;
+}
+
 function readSortKey(key: unknown, at: string): SortKey {
   const descending = typeof key === "string" && key.startsWith("-");
-  const path = typeof key === "string" ? parsePath(descending ? key.slice(1) : key) : undefined;
+  const isNatural = typeof key === "string" && key.endsWith(naturalSuffix);
+  const name =
+    typeof key === "string"
+      ? key.slice(Number(descending), isNatural ? -naturalSuffix.length : undefined)
+      : "";
+  const path = parsePath(name);
   if (path === undefined) {
     throw new StartError(
       `${at} must name an attribute such as "name", "-publishedAt" or "author.name", not ${shortJson(key)}.`,
     );
   }
   if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
-  return { path, descending };
+  return { path, descending, ...(isNatural && { as: "natural" as const, folding: foldingVersion }) };
 }
 
 /**
@@ -84,10 +124,9 @@ export function readDistinct<Value>(
 }
 
 /** How values of an attribute are compared, as a part of its sort key. */
-export function comparedAs({
-  dates,
-  isExact,
-}: Pick<AttributeInfo, "dates" | "isExact">): Pick<SortKey, "as"> {
+export function comparedAs({ dates, isExact }: Pick<AttributeInfo, "dates" | "isExact">): {
+  as?: DeclaredMeaning;
+} {
   if (isExact === true) return { as: "exact" };
   return dates === undefined ? {} : { as: "date" };
 }

@@ -6,6 +6,11 @@
  */
 export type Path = readonly [string, ...string[]];
 
+/**
+ * The first name of a path inside an item of an array. Conditions about an item compare a resource whose only attribute is the item.
+ */
+export const itemName = "item";
+
 /** Reads a path with dots between the names; `undefined` if a name is empty. */
 export function parsePath(text: string): Path | undefined {
   const [first = "", ...rest] = text.split(".");

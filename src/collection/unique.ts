@@ -4,6 +4,8 @@ import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeInfo, attributeInfo } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
+import type { DeclaredMeaning } from "./compared-keys.ts";
+import { foldingVersion } from "./folding.ts";
 import { comparedAs, maxKeys, readDistinct } from "./indexes.ts";
 import { mustBe } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
@@ -12,18 +14,26 @@ import { formatPath, type Path, parsePath } from "./paths.ts";
 export interface UniquePart {
   path: Path;
   /** The schema declares a date or an exact number: all forms of an instant or of a number are equal. */
-  as?: "date" | "exact";
+  as?: DeclaredMeaning;
 }
 
 /** A unique attribute, or a combination of several. Any number of resources can lack one of them or have null. */
 export interface Unique extends UniquePart {
   /** Whether ASCII letters are equal in upper and lower case. */
   ignoreCase: boolean;
+  /** What differs between equal strings: `case`, or `accents`, which means case, accents and width (`folding.ts`). */
+  ignore?: Ignored;
+  /** With `ignore`: the version of the folding. */
+  folding?: string;
   /** The other attributes of a combination. */
   others?: readonly UniquePart[];
   /** Only resources that match this filter can conflict. Absent: all resources. */
   where?: UniqueWhere;
 }
+
+const ignorable = ["case", "accents"] as const;
+
+type Ignored = (typeof ignorable)[number];
 
 /** The filter of a unique attribute. `query/unique-values.ts` reads and evaluates it. */
 export interface UniqueWhere {
@@ -45,6 +55,8 @@ export type UniqueDeclaration =
   | (({ readonly attribute: string } | { readonly attributes: readonly string[] }) & {
       /** Whether the letters A to Z are equal in upper and lower case. @default false */
       readonly ignoreCase?: boolean;
+      /** `"case"`: strings are equal in upper and lower case, in every script. `"accents"`: also with and without accents. @default neither */
+      readonly ignore?: Ignored;
       /** A filter as in the body of a QUERY request. Only resources that match it can conflict. @default all resources */
       readonly where?: Readonly<Record<string, unknown>>;
     });
@@ -62,18 +74,19 @@ export function readUnique(
   { source, readWhere }: { source: () => Collection; readWhere: ReadWhere },
 ): readonly Unique[] {
   const read = (item: unknown, place: string): Unique => {
-    const { paths, ignoreCase, where } = readOne(item, place);
+    const { paths, ignoreCase, ignore, where } = readOne(item, place);
     const infos = paths.map((path) => attributeInfo(source(), path));
     const [first, ...others] = readEach(paths, (path, n) => {
       const info = infos[n] as AttributeInfo;
       requireScalar(path, place, info);
       return { path, ...comparedAs(info) };
     });
-    if (ignoreCase && !infos.some(({ types }) => types?.has("string")))
+    if ((ignoreCase || ignore !== undefined) && !infos.some(({ types }) => types?.has("string")))
       throw new StartError(`${place}: only strings have upper and lower case.`);
     return {
       ...(first as UniquePart),
       ignoreCase,
+      ...(ignore !== undefined && { ignore, folding: foldingVersion }),
       ...(others.length > 0 && { others }),
       ...(where !== undefined && { where: readWhere(where, place, source()) }),
     };
@@ -88,9 +101,19 @@ export function pathsOf({ path, others = [] }: Unique): readonly Path[] {
   return [path, ...others.map((each) => each.path)];
 }
 
-function readOne(item: unknown, at: string): { paths: readonly Path[]; ignoreCase: boolean; where: unknown } {
+function readOne(
+  item: unknown,
+  at: string,
+): { paths: readonly Path[]; ignoreCase: boolean; ignore: Ignored | undefined; where: unknown } {
   const given = Array.isArray(item) ? { attributes: item } : isObject(item) ? item : { attribute: item };
-  const { attribute, attributes, ignoreCase = false, where, ...unknown } = given as Record<string, unknown>;
+  const {
+    attribute,
+    attributes,
+    ignoreCase = false,
+    ignore,
+    where,
+    ...unknown
+  } = given as Record<string, unknown>;
   const names = attributes === undefined ? [attribute] : attribute === undefined ? attributes : undefined;
   const paths = Array.isArray(names) ? names.map(readPath) : [undefined];
   const isKnown = typeof ignoreCase === "boolean" && Object.keys(unknown).length === 0;
@@ -105,7 +128,12 @@ function readOne(item: unknown, at: string): { paths: readonly Path[]; ignoreCas
     throw new StartError(`${at} names an attribute twice.`);
   if (paths.some(([name]) => name === "id"))
     throw new StartError(`${at}: ids are always unique. Remove it here.`);
-  return { paths, ignoreCase, where };
+  const ignored = ignorable.find((each) => each === ignore);
+  if (ignore !== undefined && ignored === undefined)
+    throw mustBe(`${at}.ignore`, '"case" or "accents"', ignore);
+  if (ignored !== undefined && given.ignoreCase !== undefined)
+    throw new StartError(`${at} has "ignore" and "ignoreCase". Remove one: "ignore" also ignores the case.`);
+  return { paths, ignoreCase, ignore: ignored, where };
 }
 
 function readPath(name: unknown): Path | undefined {

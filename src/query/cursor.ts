@@ -6,10 +6,17 @@
  */
 import { hash } from "node:crypto";
 import { isComparedKey } from "../collection/compared-keys.ts";
+import { firstCodePoints } from "../collection/text-comparison.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
 import { type RequestedFilter, timelessText } from "./filter.ts";
-import { type CursorValues, type RequestedSortKey, type SortValue, sortValueOf } from "./sort.ts";
+import {
+  type CursorValues,
+  maxSortText,
+  type RequestedSortKey,
+  type SortValue,
+  sortValueOf,
+} from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
 
 const checksumBytes = 8;
@@ -40,13 +47,14 @@ export function formatCursor(list: string, values: CursorValues): string {
 
 /**
  * Reads a cursor of the same list with this number of values. Throws INVALID_CURSOR. A client can forge a cursor, but then
- * only gets a page that starts elsewhere.
+ * only gets a page that starts elsewhere. `natural`: the places of the keys with natural order.
  */
 export function parseCursor(
   list: string,
   cursor: string,
   length: number,
   location: Location = inQuery("cursor"),
+  natural: readonly number[] = [],
 ): CursorValues {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(checksumBytes);
@@ -54,7 +62,7 @@ export function parseCursor(
   const isWhole = bytes.toString("base64url") === cursor && bytes.length > checksumBytes;
   if (!isWhole || !checksum(list, payload).equals(bytes.subarray(0, checksumBytes)))
     throw invalidCursor(location);
-  const values = parseValues(payload);
+  const values = parseValues(payload, natural);
   if (values?.length !== length) throw invalidCursor(location);
   return values;
 }
@@ -74,10 +82,14 @@ function checksum(list: string, payload: Buffer): Buffer {
 }
 
 /** The values in a cursor, if they are written as `formatCursor` writes them. The last one is an id. */
-function parseValues(payload: Buffer): CursorValues | undefined {
+function parseValues(payload: Buffer, natural: readonly number[]): CursorValues | undefined {
   const value = tryParse(payload.toString());
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
-  const values = value.map((each): SortValue => (isKnownKey(each) ? each : sortValueOf(each)));
+  const values = value.map((each, n): SortValue => {
+    if (isKnownKey(each)) return each;
+    const isNatural = typeof each === "string" && natural.includes(n);
+    return isNatural ? firstCodePoints(each, maxSortText) : sortValueOf(each);
+  });
   const id = values.at(-1);
   const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
   return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;

@@ -16,7 +16,7 @@ export type DateKind = ComparingKind | "contains";
 
 /** Whether a kind of condition compares whole values. */
 export function isComparing(kind: Condition["kind"]): kind is ComparingKind {
-  return kind !== "contains" && kind !== "startsWith" && kind !== "endsWith" && kind !== "exists";
+  return kind === "in" || kind === "gt" || kind === "gte" || kind === "lt" || kind === "lte";
 }
 
 /** What the operator compares, if the schema declares it as a date: the attribute, or the items of the array in it. */

@@ -5,8 +5,8 @@
  * Every store must give the values that these comments describe, in the same order. `sum` and `avg` of numbers that are
  * not integers can differ by 1e-12 of the sum of their absolute values.
  */
+import type { DeclaredMeaning } from "../collection/compared-keys.ts";
 import { isDate } from "../collection/dates.ts";
-import type { SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
 import type { RelatedCondition } from "./filter.ts";
 
@@ -28,7 +28,7 @@ export type Figure =
    * declares a date, they are the first and the last instant, in the first of its forms by code point. The same holds for
    * an exact number, but the maximum has the last of its forms.
    */
-  | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: SortKey["as"] };
+  | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: DeclaredMeaning };
 
 /** The units of dates by which resources can be grouped, with the length of their texts. */
 export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as const;
@@ -60,7 +60,7 @@ export function wholeDate(text: unknown): string | undefined {
 export interface GroupKey<Through = RelatedCondition> {
   name: string;
   path: Path;
-  as?: SortKey["as"];
+  as?: DeclaredMeaning;
   unit: DateUnit | undefined;
   /** The key is an attribute of the resource that this reference names. */
   through?: Through;

@@ -4,11 +4,14 @@
  */
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { foldText } from "../collection/folding.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
-import { toSentence } from "../errors.ts";
-import { isObject } from "../json/values.ts";
+import { Problem, toSentence } from "../errors.ts";
+import { wholeBody } from "../json/explain.ts";
+import { parseJson } from "../json/parse.ts";
+import { defaultJsonLimits, isObject } from "../json/values.ts";
 import {
   type ComparedDates,
   dateCondition,
@@ -33,7 +36,7 @@ import {
 } from "./filter.ts";
 import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison } from "./impossible.ts";
-import { isOperator, legacySuffixes, type OperatorName, operators } from "./operators.ts";
+import { isOperator, legacySuffixes, type OperatorName, operators, takesSeveral } from "./operators.ts";
 import {
   type Attribute,
   filterLimits,
@@ -42,7 +45,7 @@ import {
   readPath,
   visibleAttributeInfo,
 } from "./reading.ts";
-import { inQuery, inside, type Location } from "./violations.ts";
+import { inQuery, inside, type Location, type Violations } from "./violations.ts";
 
 /** Reads one parameter with all its values. Adds violations at `location`. @default the parameter */
 export function readFilterParameter(
@@ -54,12 +57,65 @@ export function readFilterParameter(
   const split = splitName(parameter, texts, { ...reading, location });
   if (split === undefined) return matchNone;
   const { operator, name } = split;
-  const values = operators[operator].takes === "list" ? texts.flatMap((text) => text.split(",")) : texts;
+  const values = takesSeveral(operator) ? texts.flatMap((text) => text.split(",")) : texts;
   // This check comes first, because the following checks take longer.
   if (!count({ conditions: 1, values: values.length }, location, reading)) return matchNone;
   const attribute = readFilterAttribute(name, location, reading);
   if (attribute === undefined || !hasValidTexts(operator, texts, location, reading)) return matchNone;
+  if (operator === "any")
+    return toListCondition(attribute, readFilterText(texts[0], location, reading.violations), {
+      name,
+      reading,
+      location,
+      depth: 1,
+    });
   return toCondition({ operator, name, attribute }, values, true, { ...reading, location });
+}
+
+/** Parses a filter in a parameter. Adds violations. */
+export function readFilterText(
+  text: string | undefined,
+  location: Location,
+  violations: Violations,
+): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return parseJson(Buffer.from(text), defaultJsonLimits);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    violations.add(
+      location,
+      "filter",
+      `must be a JSON object such as {"status":"open"}. ${error.message.replace(wholeBody, "It")}`,
+    );
+    return undefined;
+  }
+}
+
+/** The condition that an array has an object that matches a filter. Adds violations. */
+function toListCondition(
+  attribute: Attribute,
+  filter: unknown,
+  { name, reading, location, depth }: ConditionContext,
+): RequestedFilter {
+  checkComparison({ operator: "any", attribute, written: "", values: [] }, location, reading);
+  const { at } = attribute;
+  if (at === undefined) refuseRelation(name, location, reading);
+  if (attribute.itemTypes?.has("object") === false)
+    reading.violations.add(
+      location,
+      "type",
+      'is an array without objects, so "any" never matches: use "contains" to look for an item',
+    );
+  else if (at !== undefined && filter !== undefined) {
+    const { viewOf: _, ...rest } = reading;
+    const known = [...(reading.inList?.known ?? []), at.path.length];
+    const inList = { path: at.path, known };
+    const inner = { ...rest, collection: at.collection, inList };
+    const items = readGroup(filter, location, { reading: inner, depth: depth + 1 });
+    return requested("any", attribute, { kind: "any", path: attribute.path, filter: ownFilter(items) });
+  }
+  return matchNone;
 }
 
 /** Splits a name at the last colon. A name with a colon always needs an operator. */
@@ -172,7 +228,7 @@ function readMember(
         );
         return matchNone;
       }
-      return readAttributeMember(name, value, location, reading);
+      return readAttributeMember(name, value, group);
   }
 }
 
@@ -185,34 +241,31 @@ function isForeignGroup(name: string, value: unknown): boolean {
 function readAttributeMember(
   name: string,
   value: unknown,
-  location: Location,
-  reading: Reading,
+  group: GroupContext & { location: Location },
 ): RequestedFilter {
+  const { location, reading } = group;
   if (!isObject(value)) {
     const split = splitSuffix(name, reading.collection);
     const operator = Array.isArray(value)
       ? (listOperators[split.operator] ?? split.operator)
       : split.operator;
-    return readCondition(operator, value, { name: split.name, location, reading });
+    return readCondition(operator, value, { ...group, name: split.name });
   }
   const operations = Object.entries(value);
   if (operations.length === 0) {
     reading.violations.add(location, "filter", 'must contain an operator, such as {"gte":10}, but is {}');
     return matchNone;
   }
-  return allOf(
-    operations.map(([operator, operand]) => readOperation(operator, operand, { name, location, reading })),
-  );
+  return allOf(operations.map(([operator, operand]) => readOperation(operator, operand, { ...group, name })));
 }
 
 /** The operators for an array instead of one value. */
 const listOperators: Partial<Record<OperatorName, OperatorName>> = { eq: "in", ne: "nin" };
 
 /** The attribute of a condition, and the location of the condition. */
-interface ConditionContext {
+interface ConditionContext extends GroupContext {
   name: string;
   location: Location;
-  reading: Reading;
 }
 
 function readOperation(operator: string, operand: unknown, condition: ConditionContext): RequestedFilter {
@@ -229,8 +282,9 @@ function readOperation(operator: string, operand: unknown, condition: ConditionC
 function readCondition(
   operator: OperatorName,
   operand: unknown,
-  { name, location, reading }: ConditionContext,
+  condition: ConditionContext,
 ): RequestedFilter {
+  const { name, location, reading } = condition;
   const values = Array.isArray(operand) ? operand.length : 1;
   // This check comes first, because the following checks take longer.
   if (!count({ conditions: 1, values }, location, reading)) return matchNone;
@@ -241,6 +295,7 @@ function readCondition(
     return matchNone;
   }
   if (attribute === undefined) return matchNone;
+  if (operator === "any") return toListCondition(attribute, operand, condition);
   const written: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
   return toCondition({ operator, name, attribute }, written, false, { ...reading, location });
 }
@@ -254,11 +309,16 @@ const operands: Record<
     expected: "an array of strings, numbers, true, false and null",
     fits: (operand) => Array.isArray(operand) && operand.every(isScalar),
   },
+  texts: {
+    expected: "an array of strings",
+    fits: (operand) => Array.isArray(operand) && operand.every((each) => typeof each === "string"),
+  },
   comparable: {
     expected: "a number or a string",
     fits: (operand) => typeof operand === "number" || typeof operand === "string",
   },
   string: { expected: "a string", fits: (operand) => typeof operand === "string" },
+  filter: { expected: 'a JSON object such as {"status":"open"}', fits: isObject },
   boolean: { expected: "true or false", fits: (operand) => typeof operand === "boolean" },
 };
 
@@ -283,11 +343,10 @@ function toCondition(
   isText: boolean,
   reading: Reading & { location: Location },
 ): RequestedFilter {
-  const { location, violations } = reading;
+  const { location } = reading;
   const { takes } = operators[operator];
   if (attribute.isRelation === true && operator !== "exists") {
-    const advice = `Name an attribute of the related resources, such as "${name}.id", or write "${name}:exists"`;
-    violations.add(location, "relation", `is a relation. ${advice}`);
+    refuseRelation(name, location, reading);
     return matchNone;
   }
   if (takes === "boolean")
@@ -297,7 +356,7 @@ function toCondition(
     return toDateCondition(operator, { attribute, compared }, { written, isText }, reading);
   const exact = exactFor(operator, attribute);
   if (exact !== undefined) {
-    const refuse = (why: string) => violations.add(location, "exact", why);
+    const refuse = (why: string) => reading.violations.add(location, "exact", why);
     return requested(operator, attribute, exactCondition(exact, attribute.path, { written, isText }, refuse));
   }
   const values = written.flatMap((each) => {
@@ -311,7 +370,7 @@ function toCondition(
 /** The values that a text in a query string can mean, such as "1" and 1. Omits values that the attribute cannot have. */
 function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
   const { kind } = operators[operator];
-  if (kind === "startsWith" || kind === "endsWith") return [text];
+  if (["string", "texts"].includes(operators[operator].takes)) return [text];
   if (attribute.idKind !== undefined) return idsOf([text], operator, attribute.idKind);
   const all: Scalar[] = [text, ...numberOf(text, kind === "in" || kind === "contains")];
   if (Object.hasOwn(literals, text)) all.push(literals[text as keyof typeof literals]);
@@ -334,9 +393,19 @@ function conditionFor(
 ): RequestedFilter {
   const { kind } = operators[operator];
   // Related resources match if one of them does. The negation is about all of them, also about an absent attribute.
-  const isAbsence = attribute.through !== undefined && kind === "exists" && values[0] === false;
+  const isAbsence = isOneOfMany(attribute) && kind === "exists" && values[0] === false;
   const filter = conditionOf(kind, attribute, isAbsence ? [true] : [...new Set(values)]);
   return negate(requested(operator, attribute, filter), isAbsence);
+}
+
+function refuseRelation(name: string, location: Location, { violations }: Reading): void {
+  const advice = `Name an attribute of the related resources, such as "${name}.id", or write "${name}:exists"`;
+  violations.add(location, "relation", `is a relation. ${advice}`);
+}
+
+/** Whether an attribute is one of related resources or of objects in an array. There can be several of them. */
+function isOneOfMany({ through, lists = [] }: Attribute): boolean {
+  return through !== undefined || lists.length > 0;
 }
 
 /**
@@ -373,10 +442,11 @@ function toDateCondition(
 /** What an operator requires, from the condition for the attribute alone. */
 function requested(
   operator: OperatorName,
-  { through, isRelation }: Attribute,
-  inner: Filter,
+  { through, lists = [], isRelation }: Attribute,
+  condition: Filter,
 ): RequestedFilter {
   const { negated } = operators[operator];
+  const inner = lists.reduceRight<Filter>((filter, path) => ({ kind: "any", path, filter }), condition);
   if (through === undefined) return negate(inner, negated);
   const related = through.reduceRight<RequestedFilter>(
     (filter, relation) => ({ kind: "requestedRelated", relation, filter }),
@@ -429,6 +499,8 @@ function conditionOf(kind: Condition["kind"], attribute: Attribute, values: read
 function plainCondition(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
   const strings = values.filter((each) => typeof each === "string");
   switch (kind) {
+    case "any":
+      throw new Error("A filter of items has no values.");
     case "exists":
       return { kind, path, value: values[0] === true };
     case "in":
@@ -437,6 +509,10 @@ function plainCondition(kind: Condition["kind"], path: Path, values: readonly Sc
     case "startsWith":
     case "endsWith":
       return strings.length === 0 ? matchNone : { kind, path, values: strings };
+    case "ini":
+    case "containsi":
+    case "startsWithi":
+      return strings.length === 0 ? matchNone : { kind, path, values: [...new Set(strings.map(foldText))] };
     case "gt":
     case "gte":
     case "lt":

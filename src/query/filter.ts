@@ -5,7 +5,8 @@
  * condition is true or false, never unknown.
  */
 import { comparedKeyOf, type Meaning } from "../collection/compared-keys.ts";
-import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
+import { foldText } from "../collection/folding.ts";
+import { isIdPath, itemName, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
 import { isObject } from "../json/values.ts";
@@ -69,8 +70,18 @@ export type Condition =
   | ({ kind: "contains"; path: Path; values: readonly Scalar[] } & Meanings)
   /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
   | { kind: "startsWith" | "endsWith"; path: Path; values: readonly string[] }
+  /**
+   * The folded attribute (`foldText`) equals, contains or starts with one of the values, which are folded. `containsi`: or it is an
+   * array with an item that equals a value when it is folded.
+   */
+  | { kind: FoldedKind; path: Path; values: readonly string[] }
+  /** The attribute is an array with an object that matches the filter. Its paths start with `itemName`. */
+  | { kind: "any"; path: Path; filter: Filter }
   /** The attribute exists, even if it is null; or it does not exist. */
   | { kind: "exists"; path: Path; value: boolean };
+
+/** The kinds of condition that compare folded texts. */
+export type FoldedKind = "ini" | "containsi" | "startsWithi";
 
 /** The kinds of condition. */
 export type ConditionKind = Condition["kind"];
@@ -209,6 +220,13 @@ function isTrue(condition: Condition, value: unknown): boolean {
     case "startsWith":
     case "endsWith":
       return hasText(value, condition.values, condition.kind);
+    case "ini":
+    case "startsWithi":
+    case "containsi":
+      return hasFolded(condition.kind, value, condition.values);
+    case "any":
+      if (!Array.isArray(value)) return false;
+      return value.some((item) => isObject(item) && matches(condition.filter, { [itemName]: item }));
     case "exists":
       return (value !== undefined) === condition.value;
   }
@@ -225,6 +243,15 @@ const comparisons = {
 function compareLike(a: unknown, b: string | number): number | undefined {
   if (typeof a === "number" && typeof b === "number") return a < b ? -1 : Number(a > b);
   return typeof a === "string" && typeof b === "string" ? compareCodePoints(a, b) : undefined;
+}
+
+function hasFolded(kind: FoldedKind, value: unknown, parts: readonly string[]): boolean {
+  if (Array.isArray(value))
+    return kind === "containsi" && value.some((item) => hasFolded("ini", item, parts));
+  if (typeof value !== "string") return false;
+  const text = foldText(value);
+  if (kind === "ini") return parts.includes(text);
+  return parts.some((part) => (kind === "containsi" ? text.includes(part) : text.startsWith(part)));
 }
 
 function hasText(

@@ -28,14 +28,15 @@ const one =
   (value) => ({ conditions: { [operator]: convert(value) } });
 
 const translators = byName<Translator>([
-  ["= == equal equals is exact iexact", one("eq")],
+  ["= == equal equals is exact", one("eq")],
+  ["iexact ieq equali eqic", one("eqi")],
   ["! != <> neq not isnot noteq notequal notequals unequal", one("ne")],
   ["> greater greaterthan above after", one("gt")],
   [">= ge min from since atleast", one("gte")],
   ["< less lessthan below before under", one("lt")],
   ["<= le max until to atmost", one("lte")],
   ["between range", (value) => ({ conditions: boundsOf(value) })],
-  ["any anyof oneof", one("in")],
+  ["anyof oneof", one("in")],
   ["notin !in noneof", one("nin")],
   [
     "~ like ilike match matches regex regexp re search substring includes include has icontains",

@@ -83,10 +83,15 @@ export function typesFor(operator: OperatorName): readonly AttributeType[] {
     case "in":
       return ["boolean", "number", "string"];
     case "contains":
+    case "containsi":
       return ["string", "array"];
     case "startsWith":
     case "endsWith":
+    case "ini":
+    case "startsWithi":
       return ["string"];
+    case "any":
+      return ["array"];
     case "exists":
       return ["null", "boolean", "number", "string", "array", "object"];
     case "gt":

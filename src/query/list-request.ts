@@ -152,7 +152,8 @@ function readAfter(
 ): CursorValues | undefined {
   if (cursor === undefined) return undefined;
   const name = listName(collection.name, list);
-  const after = parseCursor(name, cursor, withId(list.sort).length, location);
+  const natural = list.sort.flatMap(({ as }, n) => (as === "natural" ? [n] : []));
+  const after = parseCursor(name, cursor, withId(list.sort).length, location, natural);
   const isNumber = typeof after.at(-1) === "number";
   if (isNumber !== (collection.idKind === "integer")) throw invalidCursor(location);
   return after;

@@ -7,8 +7,8 @@ interface Operator {
   kind: ConditionKind;
   /** Whether the operator matches exactly the resources that the condition does not match. */
   negated: boolean;
-  /** The value that it needs. `list`: several scalars. `comparable`: a number or a string. */
-  takes: "scalar" | "list" | "comparable" | "string" | "boolean";
+  /** The value that it needs. `list`: several scalars. `texts`: several strings. `comparable`: a number or a string. `filter`: a filter as JSON. */
+  takes: "scalar" | "list" | "texts" | "comparable" | "string" | "boolean" | "filter";
   /** Whether a repeated parameter adds values. */
   collects: boolean;
   /** Completes a sentence that begins with the attribute. */
@@ -32,6 +32,25 @@ export const operators = {
   ),
   startsWith: single("startsWith", "string", "is a string that starts with the value"),
   endsWith: single("endsWith", "string", "is a string that ends with the value"),
+  eqi: {
+    ...single("ini", "string", "equals the value without regard to case, accents and width"),
+    collects: true,
+  },
+  ini: {
+    ...single("ini", "texts", "equals one of the values without regard to case, accents and width"),
+    collects: true,
+  },
+  containsi: single(
+    "containsi",
+    "string",
+    "is a string that contains the value, or an array with the value as an element, without regard to case, accents and width",
+  ),
+  startsWithi: single(
+    "startsWithi",
+    "string",
+    "is a string that starts with the value, without regard to case, accents and width",
+  ),
+  any: single("any", "filter", "is an array with an object that matches the filter"),
   exists: single("exists", "boolean", "exists (true) or does not exist (false); null exists"),
 } as const satisfies Record<string, Operator>;
 
@@ -58,6 +77,12 @@ export const legacySuffixes = {
   _lte: "lte",
   _like: "contains",
 } as const satisfies Record<string, OperatorName>;
+
+/** Whether an operator takes several values, with commas between them in a parameter. */
+export function takesSeveral(operator: OperatorName): boolean {
+  const { takes } = operators[operator];
+  return takes === "list" || takes === "texts";
+}
 
 /** Whether an operator has this name. */
 export function isOperator(name: string): name is OperatorName {

@@ -3,14 +3,10 @@
  * would get resources that it did not want.
  */
 import type { Collection } from "../collection/collection.ts";
-import { Problem } from "../errors.ts";
-import { wholeBody } from "../json/explain.ts";
-import { parseJson } from "../json/parse.ts";
-import { defaultJsonLimits } from "../json/values.ts";
 import { readEmbed } from "./embed-request.ts";
 import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { isRelative } from "./filter.ts";
-import { readFilterParameter } from "./filter-request.ts";
+import { readFilterParameter, readFilterText } from "./filter-request.ts";
 import { type Parameters, readPaging, readParameters } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
@@ -85,7 +81,10 @@ export function readQueryString(
   const { known, filters } = parameters;
   const reading = { ...scope, collection, violations, used: emptyFilterSize(), parameters };
   const byAttribute = [...filters].map(([name, texts]) => readFilterParameter(name, texts, reading));
-  const sent = { filter: readFilterText(known.get("filter"), violations), q: known.get("q") };
+  const sent = {
+    filter: readFilterText(known.get("filter"), inQuery("filter"), violations),
+    q: known.get("q"),
+  };
   const selection = readSelection(sent, byAttribute, inQuery("filter"), reading);
   return { known, reading, selection };
 }
@@ -127,20 +126,4 @@ function readFieldsAndEmbeds(known: Parameters["known"], reading: Reading): Chos
     reading,
     embeds,
   );
-}
-
-/** Parses the parameter `filter`. Adds violations. */
-function readFilterText(text: string | undefined, violations: Violations): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return parseJson(Buffer.from(text), defaultJsonLimits);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    violations.add(
-      inQuery("filter"),
-      "filter",
-      `must be a JSON object such as {"status":"open"}. ${error.message.replace(wholeBody, "It")}`,
-    );
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import {
   attributeInfo,
   type DateForm,
   type Fits,
+  listedAttribute,
 } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
@@ -65,6 +66,8 @@ export interface Reading extends ListScope {
   used: FilterSize;
   /** The parameters of the query string. Only hints use them. */
   parameters?: Parameters;
+  /** The array whose objects the filter is about: its path, and the numbers of names in it that lead to arrays because the filter says so. */
+  inList?: { path: Path; known: readonly number[] };
   /** Values that the client did not write: they can be compared with every attribute of their type. */
   unjudged?: ReadonlySet<unknown>;
 }
@@ -89,6 +92,10 @@ export interface Attribute {
   hasExactItems?: boolean;
   /** The relations to the resources that have the attribute; absent for an attribute of the resource itself. */
   through?: readonly [RelationPath, ...RelationPath[]];
+  /** The arrays of objects that lead to it, from the outer one inwards; absent without one. */
+  lists?: readonly Path[];
+  /** For filters: the collection that has the attribute, and the whole path in it. */
+  at?: { collection: Collection; path: Path };
   /** Whether the name is the last relation itself, without an attribute. */
   isRelation?: boolean;
 }
@@ -132,13 +139,46 @@ export function readFilterAttribute(
   reading: Reading,
 ): Attribute | undefined {
   const found = relatedPath(name, reading, maxRelations);
-  if (found === undefined) return readAttribute(name, location, reading);
-  if (reading.refusesRelations !== true) return readRelatedAttribute(name, location, reading, found);
+  if (found === undefined) return readOwnAttribute(name, location, reading);
+  if (reading.refusesRelations !== true)
+    return readRelatedAttribute(name, location, { ...reading, isFilter: true }, found);
   const { path } = found;
   reading.violations.add(location, "unknownAttribute", () =>
     unknownAttribute(name, location, { ...reading, path, alternatives: [] }),
   );
   return undefined;
+}
+
+/** Like `readAttribute`, also for attributes of the objects in arrays. */
+function readOwnAttribute(name: string, location: Location, reading: Reading): Attribute | undefined {
+  const { collection, violations, inList } = reading;
+  const own = name.length > filterLimits.nameLength || violations.isFull ? undefined : readPath(name);
+  const path: Path | undefined = own && (inList === undefined ? own : [...inList.path, ...own]);
+  const listed = path && visibleListed(collection, path, inList?.known);
+  if (own === undefined || path === undefined || listed === undefined) {
+    const attribute = readAttribute(name, location, reading);
+    return attribute && { ...attribute, at: { collection, path: attribute.path } };
+  }
+  const { alternatives, knownDepth = 0, ...info } = listed.info;
+  const outside = inList?.path.length ?? 0;
+  const lists = listed.lists.filter(({ depth }) => depth > outside).map((each) => each.path);
+  if (alternatives === undefined)
+    return { ...info, path: listed.path, idKind: undefined, lists, at: { collection, path } };
+  violations.add(location, "unknownAttribute", () =>
+    unknownAttribute(name, location, {
+      ...reading,
+      path: own,
+      alternatives,
+      knownDepth: Math.max(0, knownDepth - outside),
+    }),
+  );
+  return undefined;
+}
+
+function visibleListed(collection: Collection, path: Path, known?: readonly number[]) {
+  return collection.visibility?.hidden.has(path[0]) === true
+    ? undefined
+    : listedAttribute(collection, path, known);
 }
 
 /**
@@ -201,7 +241,7 @@ function relatedPath(name: string, { collection, viewOf }: Reading, most: number
 function readRelatedAttribute(
   name: string,
   location: Location,
-  { violations, viewOf }: Reading,
+  { violations, viewOf, isFilter = false }: Reading & { isFilter?: boolean },
   { relations, target, rest }: RelatedPath,
 ): Attribute | undefined {
   const [outer, ...inner] = relations;
@@ -210,9 +250,14 @@ function readRelatedAttribute(
   if (first === undefined)
     return { path: ["id"], types: undefined, idKind: undefined, through, isRelation: true };
   const path: Path = [first, ...others];
-  const { alternatives, ...info } = visibleAttributeInfo(target, path);
-  if (alternatives === undefined)
-    return { path, ...info, idKind: isIdPath(path) ? target.idKind : undefined, through };
+  const listed = isFilter ? visibleListed(target, path) : undefined;
+  const { alternatives, ...info } = listed?.info ?? visibleAttributeInfo(target, path);
+  if (alternatives === undefined) {
+    const lists = listed?.lists.map((each) => each.path);
+    const idKind = isIdPath(path) ? target.idKind : undefined;
+    const at = { collection: target, path };
+    return { ...info, path: listed?.path ?? path, idKind, through, at, ...(lists && { lists }) };
+  }
   violations.add(location, "unknownAttribute", () => {
     const prefix = relations.map((each) => each.name).join(".");
     const what = `${naming(name, location)}is not an attribute of "${target.name}", the collection of "${prefix}".`;
@@ -295,14 +340,11 @@ function unknownAttribute(
 /** Why no name leads into an attribute, and what a filter can use instead. */
 function whyNoMembers(path: Path, { name }: Location, collection: Collection): string {
   const quoted = shortJson(formatPath(path));
-  const { types, itemTypes } = visibleAttributeInfo(collection, path);
+  const { types } = visibleAttributeInfo(collection, path);
   if (types?.has("array") !== true) return `${quoted} has no nested attributes`;
   const what = `${quoted} is an array, and a name does not lead into it`;
   if (name === "sort" || name === "_sort" || name === "fields") return what;
-  const hasObjects = itemTypes?.has("object") === true && itemTypes.size === 1;
-  return hasObjects
-    ? `${what}. No filter looks into its objects: keep what you filter by in an array of strings or numbers as well`
-    : `${what}. "${formatPath(path)}:contains" looks for a whole item`;
+  return `${what}. "${formatPath(path)}:contains" looks for a whole item`;
 }
 
 /** Whether a path begins with a relation that the client can know about. */

@@ -4,7 +4,7 @@
  * The service splits the searched texts and the query in the same way, and stores keep the words. A store compares only
  * code points and does not know languages, so every store finds the same resources.
  */
-import { createRequire } from "node:module";
+import { fold } from "../collection/folding.ts";
 
 /**
  * The version of the result of `wordsOf`. If the version of a store differs, the store must compute its words again.
@@ -45,27 +45,6 @@ function segmentsOf(run: string): Intl.Segments {
   return dictionary.segment(run);
 }
 
-let anyAscii: typeof import("any-ascii").default | undefined;
-
-/** Most texts are ASCII. The table for all others is loaded with the first of them, because it is large. */
-function asciiOf(letter: string): string {
-  anyAscii ??= (createRequire(import.meta.url)("any-ascii") as typeof import("any-ascii")).default;
-  return anyAscii(letter);
-}
-
-/**
- * Accents, vowel points and invisible characters. These are not among them: vowel signs of Indic scripts, which readers
- * treat as letters; the two voicing marks of kana, which create other letters; the Greek iota subscript, which upper case turns
- * into a letter; and the zero-width space, which ends a word.
- */
-const ignored =
-  /[[\p{sc=Inherited}--[\u0345\u3099\u309a]][\p{sc=Hebrew}&&\p{Mn}][\p{Cf}--\u200b]\u00b7\u02bc\u0640]/gv;
-
-/** More marks than any language uses. `normalize` sorts marks in quadratic time: minutes for 1 MiB. */
-const tooManyMarks = /(\p{M}{30})\p{M}+/gu;
-
-const latinBeyondAscii = /[\p{sc=Latin}--[a-z]]/gv;
-
 /**
  * The words of a text in their order: runs of letters and digits with their marks, in lower case. Latin letters become
  * ASCII without accents (`Łódź` is `lodz`). Each Chinese character and each kana is a word. A dictionary splits texts in
@@ -99,26 +78,6 @@ function splitByDictionary(run: string): string[] {
 /** Normalization decomposes the vowel AM of Thai and Lao, but the dictionary contains it as one letter. */
 function composed(text: string): string {
   return text.replaceAll("\u0e4d\u0e32", "\u0e33").replaceAll("\u0ecd\u0eb2", "\u0eb3");
-}
-
-function fold(text: string): string {
-  const short = withoutIgnored(text).normalize("NFKD");
-  // Upper case first, because it turns ß into SS, and both forms of sigma into one.
-  const letters = short.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKD");
-  return withoutIgnored(letters).replace(latinBeyondAscii, toAscii).normalize("NFC");
-}
-
-function withoutIgnored(text: string): string {
-  return text.replace(ignored, "").replace(tooManyMarks, "$1");
-}
-
-/** A letter without a form in ASCII stays the same. */
-function toAscii(letter: string): string {
-  return (
-    asciiOf(letter)
-      .toLowerCase()
-      .replace(/[^a-z0-9]/g, "") || letter
-  );
 }
 
 function cut(found: string): string {

@@ -1,5 +1,5 @@
 /** Reads a sort in any syntax: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
-import { comparedAs } from "../collection/indexes.ts";
+import { canBeNatural, comparedAs, naturalSuffix } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
@@ -133,10 +133,17 @@ function escapeFor(name: string, { collection }: Reading): string {
   return `. To sort by an attribute with this name, write ${shortJson(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
 }
 
-/** Reads a key with an optional sign. A `+` that the client did not encode is a space here. */
-function readKey(text: string): NamedKey {
+/** Reads a key with an optional sign and an optional order. A `+` that the client did not encode is a space here. */
+function readKey(text: string): ReadKey {
   const key = text.trim();
-  return { name: /^[+-]/.test(key) ? key.slice(1) : key, descending: key.startsWith("-") };
+  const isNatural = key.endsWith(naturalSuffix);
+  const name = isNatural ? key.slice(0, -naturalSuffix.length) : key;
+  return { name: /^[+-]/.test(name) ? name.slice(1) : name, descending: key.startsWith("-"), isNatural };
+}
+
+interface ReadKey extends NamedKey {
+  /** Whether texts have natural order. @default false */
+  isNatural?: boolean;
 }
 
 function isDescending(text: string): boolean | undefined {
@@ -145,7 +152,7 @@ function isDescending(text: string): boolean | undefined {
 }
 
 function toSort(
-  named: readonly NamedKey[],
+  named: readonly ReadKey[],
   location: Location,
   reading: Reading,
 ): readonly RequestedSortKey[] {
@@ -158,12 +165,19 @@ function toSort(
     return [];
   }
   const names: string[] = [];
-  const keys = named.flatMap(({ name, descending }): RequestedSortKey[] => {
+  const keys = named.flatMap(({ name, descending, isNatural = false }): RequestedSortKey[] => {
     const attribute = readSingleAttribute(name, location, reading);
     if (attribute === undefined) return [];
     const { path, through } = attribute;
     names.push(name);
-    return [{ path, descending, ...comparedAs(attribute), ...(through && { through: through[0] }) }];
+    if (isNatural && !canBeNatural(attribute))
+      reading.violations.add(
+        location,
+        "sort",
+        `names ${shortJson(name)}, which has no texts and so no natural order`,
+      );
+    const as = isNatural ? { as: "natural" as const } : comparedAs(attribute);
+    return [{ path, descending, ...as, ...(through && { through: through[0] }) }];
   });
   const repeated = names.find((name, n) => names.indexOf(name) < n);
   if (repeated !== undefined) reading.violations.add(location, "sort", `names ${shortJson(repeated)} twice`);

@@ -3,13 +3,15 @@
  *
  * Values of different types have the order null or absent, boolean, number, string, array or object. Strings are compared
  * by code point, and only their first 128 code points count. Arrays and objects are all equal. If the schema declares a date
- * or an exact number, its values have the order of their instants or numbers, after all other values. Every store must sort in this order.
+ * or an exact number, its values have the order of their instants or numbers, after all other values. A natural key compares
+ * strings in natural order (`natural-order.ts`). Every store must sort in this order.
  */
 import { comparedKeyOf } from "../collection/compared-keys.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
-import { compareCodePoints } from "../collection/text-comparison.ts";
+import { compareCodePoints, firstCodePoints } from "../collection/text-comparison.ts";
 import type { RelatedCondition, RelationPath } from "./filter.ts";
+import { naturalValue } from "./natural-order.ts";
 
 /** A sort key of a list: an attribute of the resource, or of the resource that its reference names (`through`). */
 type ListSortKey<Through> = SortKey | (Omit<SortKey, "through"> & { through: Through });
@@ -22,6 +24,9 @@ export type StoreSortKey = ListSortKey<RelatedCondition>;
 
 /** The number of code points of a string that count. */
 export const sortedCodePoints = 128;
+
+/** The most code points of a sort value: in natural order, a folded text has up to two more for each run of digits, and the text follows. */
+export const maxSortText = 3 * sortedCodePoints + 1;
 
 /**
  * The part of a value that decides the order. An absent value is `null`, every array or object is `[]`, and a date or an
@@ -37,7 +42,7 @@ export type Compare = (a: Record<string, unknown>, b: Record<string, unknown>) =
 
 /** The part of a value that decides the order. */
 export function sortValueOf(value: unknown, as?: SortKey["as"]): SortValue {
-  const key = as && comparedKeyOf(value, as);
+  const key = as === undefined || as === "natural" ? undefined : comparedKeyOf(value, as);
   if (key !== undefined) return [key];
   switch (typeof value) {
     case "boolean":
@@ -45,7 +50,9 @@ export function sortValueOf(value: unknown, as?: SortKey["as"]): SortValue {
     case "number":
       return value === 0 ? 0 : value; // -0 is 0
     case "string":
-      return firstCodePoints(value, sortedCodePoints);
+      return as === "natural"
+        ? naturalValue(value, sortedCodePoints)
+        : firstCodePoints(value, sortedCodePoints);
     default:
       return value === null || value === undefined ? null : [];
   }
@@ -124,11 +131,4 @@ function typeRank(value: SortValue): number {
   if (typeof value === "number") return 2;
   if (typeof value === "string") return 3;
   return hasKey(value) ? 5 : 4;
-}
-
-function firstCodePoints(text: string, count: number): string {
-  if (text.length <= count) return text;
-  let end = 0;
-  for (let n = 0; n < count && end < text.length; n++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  return text.slice(0, end);
 }

@@ -1,6 +1,7 @@
 /** The values that unique attributes compare, and the filters that say which resources they compare. */
 import type { Collection } from "../collection/collection.ts";
 import { comparedKeyOf } from "../collection/compared-keys.ts";
+import { foldCase, foldText } from "../collection/folding.ts";
 import { shortJson } from "../collection/messages.ts";
 import { type Path, valueAt } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text-comparison.ts";
@@ -15,13 +16,13 @@ import { type Filter, isRelative, leavesOf, matches, matchesAll } from "./filter
  * or because the filter does not match.
  */
 export function uniqueValue(resource: Record<string, unknown>, unique: Unique): string | undefined {
-  const { ignoreCase, others, where } = unique;
+  const { others, where } = unique;
   if (where !== undefined && !matches(where.filter as Filter, resource)) return undefined;
-  const first = valueAtPart(resource, unique, ignoreCase);
+  const first = valueAtPart(resource, unique, unique);
   if (others === undefined || first === undefined) return first;
   const values = [first];
   for (const each of others) {
-    const value = valueAtPart(resource, each, ignoreCase);
+    const value = valueAtPart(resource, each, unique);
     if (value === undefined) return undefined;
     values.push(value);
   }
@@ -31,13 +32,19 @@ export function uniqueValue(resource: Record<string, unknown>, unique: Unique): 
 function valueAtPart(
   resource: Record<string, unknown>,
   { path, as }: UniquePart,
-  ignoreCase: boolean,
+  unique: Unique,
 ): string | undefined {
   const value = valueAt(resource, path);
   const key = as && comparedKeyOf(value, as);
   if (key !== undefined) return JSON.stringify(key);
   if (value === null || typeof value === "object") return undefined;
-  return JSON.stringify(ignoreCase && typeof value === "string" ? lowerAscii(value) : value);
+  return JSON.stringify(typeof value === "string" ? comparedText(value, unique) : value);
+}
+
+function comparedText(text: string, { ignoreCase, ignore }: Unique): string {
+  if (ignore === "accents") return foldText(text);
+  if (ignore === "case") return foldCase(text);
+  return ignoreCase ? lowerAscii(text) : text;
 }
 
 /** Reads the filter of a unique attribute. Throws StartError with every fault, each with the place `at`. */

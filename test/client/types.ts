@@ -101,6 +101,18 @@ export async function exactNumbers() {
 
 holds<Same<Parameters<typeof articles.by>[0]["title"], string | undefined>>();
 
+declare const orderDeclaration: {
+  schema: {
+    type: "object";
+    properties: {
+      lines: {
+        type: "array";
+        items: { type: "object"; properties: { sku: { type: "string" }; qty: { type: "integer" } } };
+      };
+    };
+  };
+};
+
 /** Never called. Only its types matter. */
 export async function compile(): Promise<void> {
   // Collections
@@ -369,6 +381,20 @@ export async function compile(): Promise<void> {
   articles.list({ filter: { "author.nam": "Ann" } });
   // @ts-expect-error: no such operator
   articles.list({ filter: { views: { between: [1, 2] } } });
+  articles.list({ filter: { title: { containsi: "é", ini: ["a"] }, tags: { containsi: "a" } } });
+  // @ts-expect-error: a number has no case
+  articles.list({ filter: { views: { eqi: "1" } } });
+  const orders = createClient<{ collections: { orders: typeof orderDeclaration } }>({ baseUrl: "/" }).orders;
+  orders.list({
+    filter: { "lines.sku": "A", lines: { any: { sku: "A", qty: { gte: 2 }, not: { qty: 5 } } } },
+  });
+  // @ts-expect-error: the lines have no such attribute
+  orders.list({ filter: { lines: { any: { name: "A" } } } });
+  articles.list({ sort: ["-title:natural", "author.name:natural"] });
+  // @ts-expect-error: no such order
+  articles.list({ sort: "title:random" });
+  // @ts-expect-error: a name does not lead into an array in a sort
+  orders.list({ sort: "lines.sku" });
   // @ts-expect-error: a number contains no text
   articles.list({ filter: { views: { contains: "1" } } });
   // @ts-expect-error: the attribute is a number

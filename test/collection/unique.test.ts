@@ -132,6 +132,9 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [["author"], /"author" one type/],
   [["unknown"], /"unknown" one type/],
   [[{ attribute: "maybe", ignoreCase: true }], /only strings/],
+  [[{ attribute: "maybe", ignore: "case" }], /only strings/],
+  [[{ attribute: "email", ignore: "marks" }], /unique\[0\].ignore must be "case" or "accents"/],
+  [[{ attribute: "email", ignore: "case", ignoreCase: true }], /has "ignore" and "ignoreCase"/],
   [[{ attributes: ["maybe", "maybe"] }], /unique\[0\] names an attribute twice/],
   [[{ attributes: ["maybe"], ignoreCase: true }], /only strings/],
   [[[]], /unique\[0\] must name 1 to 5 attributes, not 0/],
@@ -167,6 +170,30 @@ for (const [unique, says] of refused) {
 
 test("without a schema nothing can be unique", async () => {
   await assert.rejects(define(["email"], {}), /one type/);
+});
+
+test("ignore compares texts of every script without case, or also without accents and width", async () => {
+  const kinds = ["case", "accents"] as const;
+  const cases: [a: string, b: string, equal: readonly string[]][] = [
+    ["Ada", "ADA", kinds],
+    ["École", "ÉCOLE", kinds],
+    ["e\u0301t\u00e9", "ÉTÉ", kinds],
+    ["Straße", "STRASSE", kinds],
+    ["ΟΔΟΣ", "οδος", kinds],
+    ["École", "ecole", ["accents"]],
+    ["ＡＢ", "ab", ["accents"]],
+    ["Łódź", "Lodz", ["accents"]],
+    ["ab", "a b", []],
+    ["か", "が", []],
+  ];
+  for (const ignore of kinds) {
+    const [unique] = (await define([{ attributes: ["nick", "maybe"], ignore }])).unique;
+    assert.ok(unique);
+    for (const [a, b, equal] of cases) {
+      const [left, right] = [a, b].map((nick): unknown => uniqueValue({ nick, maybe: 1 }, unique));
+      assert.equal(left === right, equal.includes(ignore), `${ignore}: ${a} and ${b}`);
+    }
+  }
 });
 
 test("ignoreCase compares the letters A to Z without case, and no others", () => {

@@ -11,7 +11,8 @@ const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 const parse = (query: string) => parseList(query, topics, 1000);
 
 const families = `Use one of these combinations: "limit" and "cursor", or "limit" and "offset", or "_start" and "_end", or "_start" and "_limit", or "_page" and "_limit", or "_page" and "_per_page", or "range"`;
-const operators = "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, endsWith, exists";
+const operators =
+  "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, endsWith, eqi, ini, containsi, startsWithi, any, exists";
 const encoding = 'must be percent-encoded UTF-8 without null characters. Write a percent sign as "%25"';
 const noDots = "A dot leads into an object, so no list can use an attribute whose own name contains a dot";
 const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(depth - 1) });
@@ -491,11 +492,11 @@ const ticket = await defineCollection("tickets", {
   },
 });
 
-test("a filter by a member of the objects in an array says what works instead", () => {
-  const [violation] = isRefused("lines.sku=A", ticket).violations;
+test("a sort by a member of the objects in an array says why it is not possible", () => {
+  const [violation] = isRefused("sort=lines.sku", ticket).violations;
   assert.equal(
     violation?.detail,
-    '"lines.sku" is not an attribute of "tickets". "lines" is an array, and a name does not lead into it. No filter looks into its objects: keep what you filter by in an array of strings or numbers as well',
+    '"sort" names "lines.sku", which is not an attribute of "tickets". "lines" is an array, and a name does not lead into it',
   );
 });
 

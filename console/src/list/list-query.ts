@@ -20,6 +20,8 @@ export interface Condition {
 export interface SortKey {
   name: string;
   isDescending: boolean;
+  /** Whether texts have natural order. @default false */
+  isNatural?: boolean;
 }
 
 export interface ListQuery {
@@ -76,7 +78,11 @@ function readSort(text: string): SortKey[] {
   return text
     .split(",")
     .filter((each) => !["", "-", "+"].includes(each))
-    .map((each) => ({ name: each.replace(/^[-+]/, ""), isDescending: each.startsWith("-") }));
+    .map((each) => ({
+      name: each.replace(/^[-+]/, "").replace(/:natural$/, ""),
+      isDescending: each.startsWith("-"),
+      ...(each.endsWith(":natural") && { isNatural: true }),
+    }));
 }
 
 /** `["year","DESC"]` */
@@ -94,7 +100,11 @@ function formatSort(sort: readonly SortKey[]): string {
   const [only] = sort;
   if (sort.length === 1 && only !== undefined && /^[-+[]|[,:]/.test(only.name))
     return JSON.stringify([only.name, only.isDescending ? "DESC" : "ASC"]);
-  return sort.map(({ name, isDescending }) => (isDescending ? `-${name}` : name)).join(",");
+  return sort.map(keyOf).join(",");
+}
+
+function keyOf({ name, isDescending, isNatural }: SortKey): string {
+  return `${isDescending ? "-" : ""}${name}${isNatural === true ? ":natural" : ""}`;
 }
 
 /** The query string of a list. Equal lists have equal strings. */
@@ -120,7 +130,7 @@ export function nextSort(sort: readonly SortKey[], name: string, isAdded: boolea
   const others = isAdded ? sort : sort.filter((each) => each.name === name);
   if (current === undefined) return [...(isAdded ? sort : []), { name, isDescending: false }].slice(-5);
   if (current.isDescending) return others.filter((each) => each.name !== name);
-  return others.map((each) => (each.name === name ? { name, isDescending: true } : each));
+  return others.map((each) => (each.name === name ? { ...each, isDescending: true } : each));
 }
 
 /** Whether a name needs no operator to be a filter by an attribute. */
@@ -140,9 +150,12 @@ function encode(text: string): string {
 const ordered: readonly Operator[] = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
 const textual: readonly Operator[] = [
   "contains",
+  "containsi",
   "eq",
+  "eqi",
   "ne",
   "startsWith",
+  "startsWithi",
   "endsWith",
   "in",
   "nin",
@@ -166,7 +179,7 @@ export const operatorsOf: Record<Kind, readonly Operator[]> = {
   time: times,
   date: times,
   choice: ["in", "nin", "eq", "ne", "exists"],
-  list: ["contains", "exists"],
+  list: ["contains", "containsi", "exists"],
   object: ["exists"],
   reference: ["eq", "ne", "in", "nin", "exists"],
   any: textual,
@@ -185,7 +198,7 @@ export function suggestedIndex(
   const [, suggested] = /"indexes":\s*(\[.*\]) to the collection/.exec(detail) ?? [];
   if (suggested !== undefined) return `"indexes": ${suggested}`;
   if (filter !== "" || search !== "") return undefined;
-  const keys = sort.map(({ name, isDescending }) => (isDescending ? `-${name}` : name));
+  const keys = sort.map(keyOf);
   const [first] = sort;
   const equal = conditions.filter(({ operator }) => operator === "eq").map(({ name }) => name);
   const ranges = conditions.filter(({ operator }) => operator !== "eq");

@@ -38,7 +38,23 @@ interface Case extends AccessQuestion {
 const explainedCondition = closedObject(
   {
     attribute: text,
-    condition: { enum: ["in", "gt", "gte", "lt", "lte", "contains", "startsWith", "endsWith", "exists"] },
+    condition: {
+      enum: [
+        "in",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "ini",
+        "containsi",
+        "startsWithi",
+        "any",
+        "exists",
+      ],
+    },
     negated: { description: "Whether the condition must not be true.", ...truth },
     values: listOf({}, "The values to compare with."),
     actual: { description: "The value in the resource. Left out if it is missing, long or write-only." },

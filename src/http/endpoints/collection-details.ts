@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { actions, scopeOf } from "../../access/access-declaration.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
-import type { Index } from "../../collection/indexes.ts";
+import { formatKey, type Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { pathsOf } from "../../collection/unique.ts";
 import { requireNoParameters } from "../../query/list-parameters.ts";
@@ -75,20 +75,24 @@ const collectionDetails = closedObject(
       ...text,
     },
     requirePreconditions: truth,
-    indexes: listOf(texts, "The attributes of each index. `-` means descending."),
+    indexes: listOf(texts, "The attributes of each index. `-` means descending, `:natural` natural order."),
     unique: listOf(
       closedObject(
         {
           attribute: text,
           attributes: { description: "The attributes of a combination, instead of `attribute`.", ...texts },
           ignoreCase: truth,
+          ignore: {
+            description: "What differs between equal strings. Left out: nothing, or what `ignoreCase` says.",
+            enum: ["case", "accents"],
+          },
           where: {
             description: "Only resources that match this filter can conflict. Left out: all resources.",
             type: "object",
             additionalProperties: true,
           },
         },
-        { optional: ["attribute", "attributes", "where"] },
+        { optional: ["attribute", "attributes", "ignore", "where"] },
       ),
     ),
     search: { ...texts, description: "The attributes that `q` searches." },
@@ -242,6 +246,7 @@ function declarationOf(service: Service, caller: Caller, collection: Collection)
           ? { attribute: formatPath(each.path) }
           : { attributes: pathsOf(each).map(formatPath) }),
         ignoreCase: each.ignoreCase,
+        ...(each.ignore && { ignore: each.ignore }),
         ...(each.where && { where: each.where.declared }),
       })),
     search: search.filter(isSeen).map(formatPath),
@@ -262,7 +267,7 @@ function declarationOf(service: Service, caller: Caller, collection: Collection)
 }
 
 function keysOf(index: Index): readonly string[] {
-  return index.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
+  return index.map(formatKey);
 }
 
 /** The rules of each action as the configuration declares them; `null` without `auth`. */

@@ -2,7 +2,7 @@
  * Puts related resources into the texts of resources, as members with the names of the relations. If an array does not
  * contain all related resources, a link leads to the rest. This file reads nothing from the store (`levels.ts` does).
  */
-import { formatPath } from "../../collection/paths.ts";
+import { formatKey } from "../../collection/indexes.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { type Embed, hiddenMember, nextMember } from "../../query/embed-request.ts";
 import { allOf } from "../../query/filter.ts";
@@ -126,7 +126,7 @@ function parametersAfter(
   last: Stored | undefined,
   { relation, target, limit, conditions, filters, sort }: Embed,
 ): string {
-  const keys = sort.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
+  const keys = sort.map(formatKey);
   const sorting = keys.length === 0 ? [] : [`sort=${keys.map(encodeURIComponent).join(",")}`];
   const filtering = conditions.map((each) => each.map(encodeURIComponent).join("="));
   const kept = [...filtering, `limit=${limit}`, ...sorting].join("&");

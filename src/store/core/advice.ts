@@ -1,5 +1,5 @@
 /** What would make a list or its figures faster, for the error message of one that took too long. */
-import { type Index, nameOfKey } from "../../collection/indexes.ts";
+import { formatKey, type Index, nameOfKey } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import { namesRelated, type StoreFilter } from "../../query/filter.ts";
@@ -78,14 +78,13 @@ function indexAdvice({ filter, sort = [] }: CostQuery): string {
   const nameOf = ({ path }: { path: Path }) => formatPath(path);
   const equal = conditions.filter(isEquality).map(nameOf);
   const sorted = indexedKeys(sort)
-    .map(({ path, descending }) => ({ name: formatPath(path), descending }))
+    .map((key) => ({ name: nameOf(key), key: formatKey(key) }))
     .filter(({ name }) => name !== "id" && !equal.includes(name));
   // An index supports a range only if the list is also sorted by its attribute.
   const [range] = sort.length === 0 ? conditions.filter(isRange).map(nameOf) : [];
   const ranged = range === undefined || equal.includes(range) ? undefined : range;
-  if (ranged !== undefined) sorted.push({ name: ranged, descending: false });
-  const ordered = sorted.map(({ name, descending }) => `${descending ? "-" : ""}${name}`);
-  const keys = [...new Set(equal), ...ordered];
+  if (ranged !== undefined) sorted.push({ name: ranged, key: ranged });
+  const keys = [...new Set(equal), ...sorted.map(({ key }) => key)];
   if (keys.length === 0) {
     return 'No index supports such a filter. Filter by equal values or by a range, or declare the attributes in "search" and use "q".';
   }

@@ -5,7 +5,7 @@
  * run in the background, also after a restart. Reads do not use an
  * index before it is complete. Writes keep its keys from the beginning.
  */
-import { formatPath } from "../../collection/paths.ts";
+import { formatKey } from "../../collection/indexes.ts";
 import type { Attributes } from "../../collection/resource.ts";
 import { isObject } from "../../json/values.ts";
 import { wordsVersion } from "../../query/search-words.ts";
@@ -333,7 +333,7 @@ export class BuildReports {
 function namesOf({ indexes, numbers: { used, building } }: NumberedCollection): string {
   const named = indexes
     .filter((_, n) => building?.slots.includes(used[n] as number))
-    .map((index) => index.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`));
+    .map((index) => index.map(formatKey));
   const names = named.map((keys) => `the index ${JSON.stringify(keys)}`);
   return [...names, ...(building?.words === undefined ? [] : ["the search words"])].join(" and ");
 }

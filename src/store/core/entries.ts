@@ -165,9 +165,17 @@ export function withBuilding({ next, used }: Slots, building: Building | undefin
 
 function namesOf({ indexes, unique = [] }: Keyed): string[] {
   return [
-    ...indexes.map((index) => JSON.stringify(index.map((key) => [nameOfKey(key), key.descending]))),
-    ...unique.map(({ path, ignoreCase, as, others, where }) =>
-      JSON.stringify({ path, ignoreCase, as, others, where: where?.filter }),
+    ...indexes.map((index) =>
+      JSON.stringify(
+        index.map((key) => [
+          nameOfKey(key),
+          key.descending,
+          ...(key.folding === undefined ? [] : [key.folding]),
+        ]),
+      ),
+    ),
+    ...unique.map(({ path, ignoreCase, ignore, folding, as, others, where }) =>
+      JSON.stringify({ path, ignoreCase, ignore, folding, as, others, where: where?.filter }),
     ),
   ];
 }

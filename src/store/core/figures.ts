@@ -1,5 +1,6 @@
 /** The figures of a list: their query, the columns of their statement, and their values as a store returns them. */
-import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
+import type { DeclaredMeaning } from "../../collection/compared-keys.ts";
+import { type Index, nameOfKey } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import {
@@ -133,9 +134,6 @@ export interface Attribute {
   path: Path;
   read(name: string, sql: string): string;
 }
-
-/** What a schema declares that values mean. */
-type DeclaredMeaning = NonNullable<SortKey["as"]>;
 
 /** The values of one kind in an attribute. Null for other values. `decode` returns the JSON text of a value. */
 export type ValueKind = readonly [sql: string, decode: (value: unknown) => string];

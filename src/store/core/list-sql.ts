@@ -9,6 +9,7 @@ import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text-comparison.ts";
 import {
   type Condition,
+  type FoldedKind,
   matchesAll,
   type RelatedCondition,
   type Scalar,
@@ -67,10 +68,16 @@ export interface ListDialect extends Dialect {
   hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
   /** The attribute is an array with an item that has one of the keys. */
   hasKey(path: Path, keys: readonly string[], as: Meaning, scope: Scope): string;
+  /** The text as `foldText` makes it. Null if it is null. */
+  folded(text: string): string;
+  /** The attribute is an array with an item that equals one of the folded values. */
+  hasFolded(path: Path, values: readonly string[], scope: Scope): string;
+  /** The attribute is an array with an object for which the SQL is true. There, the document is `{"item": …}` with the object. */
+  hasObject(path: Path, where: string): string;
   /** The last characters of a text, or all of them if it has fewer. */
   suffix(text: string, length: number): string;
   /** The expressions that sort by the attribute: its rank (`ranks`), and then others. */
-  sortTerms(path: Path): readonly string[];
+  sortTerms(path: Path, isNatural: boolean): readonly string[];
   /** The values of the other expressions. A value is null if it is equal for all resources with the same rank. */
   sortValues(value: string | number | null): readonly (string | number | null)[];
   /** The key of an id that a request contains. `undefined`: no resource of the collection can have it. */
@@ -156,7 +163,7 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
   }
 }
 
-type KeyedCondition = Exclude<Condition, { kind: "startsWith" | "endsWith" | "exists" }> & {
+type KeyedCondition = Extract<Condition, { as?: Meaning }> & {
   as: Meaning;
 };
 
@@ -219,6 +226,12 @@ function conditionSql(condition: Condition, scope: Scope): string {
       };
       return either(condition.values.filter(isStorable).map(affixSql));
     }
+    case "ini":
+    case "containsi":
+    case "startsWithi":
+      return foldedSql(condition, scope);
+    case "any":
+      return isId ? "false" : dialect.hasObject(path, filterSql(condition.filter, scope));
     case "exists":
       return isId ? String(condition.value) : `${dialect.type(path)} is ${condition.value ? "not " : ""}null`;
     default: {
@@ -232,6 +245,26 @@ function conditionSql(condition: Condition, scope: Scope): string {
       );
     }
   }
+}
+
+function foldedSql(
+  { kind, path, values }: Condition & { kind: FoldedKind; values: readonly string[] },
+  scope: Scope,
+): string {
+  const { dialect } = scope;
+  const isId = isIdPath(path);
+  const text = dialect.folded(isId ? dialect.textId(scope) : dialect.typed(path, "string"));
+  const known = values.filter(isStorable);
+  if (known.length === 0) return "false";
+  if (kind === "ini") return dialect.oneOf(text, known, scope);
+  const parts = known.map((value) => {
+    const bound = bind(scope, value, "text");
+    return kind === "containsi"
+      ? `${dialect.position(text, bound)} > 0`
+      : `substr(${text}, 1, ${[...value].length}) = ${bound}`;
+  });
+  if (kind === "containsi" && !isId) parts.push(dialect.hasFolded(path, known, scope));
+  return either(parts);
 }
 
 /**
@@ -472,9 +505,13 @@ function startsFromRelated(filter: StoreFilter, { related }: Scope): boolean {
 function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
   return keysToId(sort).flatMap((key) => {
     const { path, as, descending, through } = key;
-    const expressions = isIdKey(key) ? [`${table}.${dialect.keyColumn}`] : dialect.sortTerms(path);
+    const expressions = isIdKey(key)
+      ? [`${table}.${dialect.keyColumn}`]
+      : dialect.sortTerms(path, as === "natural");
     return expressions
-      .map((sql, n) => (as === undefined ? sql : keyedTerm(sql, n, dialect.key(path, as), expressions)))
+      .map((sql, n) =>
+        as === undefined || as === "natural" ? sql : keyedTerm(sql, n, dialect.key(path, as), expressions),
+      )
       .map((sql) =>
         through === undefined
           ? sql

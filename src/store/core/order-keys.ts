@@ -11,7 +11,7 @@ import { isExactKey } from "../../collection/exact-numbers.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { usualMs } from "../../collection/instants.ts";
 import { isIdPath } from "../../collection/paths.ts";
-import { type CursorValues, hasKey, type SortValue, withId } from "../../query/sort.ts";
+import { type CursorValues, hasKey, maxSortText, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
 const typeBytes = {
@@ -37,8 +37,8 @@ const idEnds = { before: 0x00, uuid: 0x01, after: 0x02 } as const;
 /** The length of the usual form of an instant. */
 const usualLength = new Date(usualMs.first).toISOString().length;
 
-/** It has space for five strings of 128 code points and an id. */
-const buffer = Buffer.allocUnsafe(6 * (2 + 4 * 128));
+/** It has space for five values and an id, also for those of a forged cursor. */
+const buffer = Buffer.allocUnsafe(6 * (2 + 4 * maxSortText));
 
 /**
  * The key with these sort values. With fewer values than the index has attributes and the id, it is the beginning of the keys of

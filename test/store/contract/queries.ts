@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
+import { foldText } from "../../../src/collection/folding.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
-import type { Path } from "../../../src/collection/paths.ts";
+import { itemName, type Path } from "../../../src/collection/paths.ts";
 import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
@@ -42,6 +43,39 @@ const texts = [
   "\uffff",
   "[1]",
   '"',
+  ...[
+    "Straße",
+    "STRASSE",
+    "s",
+    "é",
+    "e\u0301",
+    "Łódź",
+    "lo",
+    "ﬁ",
+    "ＡB",
+    "İ",
+    "ΟΣ",
+    "ος",
+    "a\u00adb",
+    "\u00ad",
+  ],
+  ...[
+    "item 9",
+    "Item 10",
+    "item 010",
+    "item 9b",
+    "ITEM 9a",
+    "item ９",
+    "007",
+    "7",
+    "a\u0001",
+    "a\u0002b",
+    `${long}9`,
+    `${long}10`,
+  ],
+  "9".repeat(128),
+  "ﷺ".repeat(130),
+  ...["が", "か\u3099", "ｶﾞ", "か", "한", "\u1112\u1161\u11ab", "하", "й", "㎏", "\u0e01\u0e49\u0e38"],
 ];
 const text = fc
   .oneof(
@@ -76,6 +110,12 @@ const object = <T>(value: fc.Arbitrary<T>) =>
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 8, arbitrary: scalar },
   { weight: 2, arbitrary: fc.array(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), { maxLength: 3 }) },
+  {
+    weight: 4,
+    arbitrary: fc.array(fc.oneof(scalar, object(scalar), object(scalar), object(fc.array(object(scalar)))), {
+      maxLength: 3,
+    }),
+  },
   { weight: 3, arbitrary: object(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 }))) },
 );
 const resources = fc.array(object(value), { minLength: 1, maxLength: 12 });
@@ -116,12 +156,32 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
     path,
     values: fc.array(text, { maxLength: 2 }),
   }),
+  fc.record({
+    kind: fc.constantFrom("ini" as const, "containsi" as const, "startsWithi" as const),
+    path,
+    values: fc.array(text.map(foldText), { maxLength: 2 }),
+  }),
   fc.record({ kind: fc.constant("exists" as const), path, value: fc.boolean() }),
 );
+/** A filter about an item of an array: its paths start with the item. */
+const inItem = (filter: Filter): Filter => {
+  if ("filters" in filter) return { ...filter, filters: filter.filters.map(inItem) };
+  if (filter.kind === "not") return { kind: "not", filter: inItem(filter.filter) };
+  return { ...filter, path: [itemName, ...filter.path] };
+};
+
 const filter = fc.letrec<{ filter: Filter }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3 },
     { weight: 4, arbitrary: condition },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("any" as const),
+        path: ownPath,
+        filter: tie("filter").map(inItem),
+      }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -134,14 +194,16 @@ const filter = fc.letrec<{ filter: Filter }>((tie) => ({
 })).filter;
 
 const sortKey: fc.Arbitrary<SortKey> = fc
-  .tuple(path, fc.boolean(), as)
+  .tuple(path, fc.boolean(), fc.oneof(as, fc.constant({ as: "natural" as const })))
   .map(([of, descending, compared]) => ({ path: of, descending, ...(of[0] !== "id" && compared) }));
 const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
 const sort = fc.uniqueArray(sortKey, distinct);
-const index = fc.uniqueArray(
-  sortKey.filter((key) => key.path[0] !== "id"),
-  { ...distinct, minLength: 1 },
-);
+const index = fc
+  .uniqueArray(
+    sortKey.filter((key) => key.path[0] !== "id"),
+    { ...distinct, minLength: 1 },
+  )
+  .filter((keys) => keys.length + keys.filter(({ as }) => as === "natural").length <= 5);
 const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
 
 /** The collection, emptied by being another one each time. */

@@ -252,7 +252,15 @@ async function askList(store: Store, all: World, number: number, asked: Question
 async function askGroups(store: Store, all: World, number: number, asked: Question): Promise<void> {
   const collection = `${asked.from}${number}`;
   const keys = sortOf(number, asked).filter((key) => key.through !== undefined);
-  const group = keys.map((key, place): GroupKey => ({ ...key, name: `g${place}`, unit: undefined }));
+  const group = keys.map(
+    (key, place): GroupKey => ({
+      path: key.path,
+      through: key.through,
+      ...(key.as === "date" && { as: key.as }),
+      name: `g${place}`,
+      unit: undefined,
+    }),
+  );
   if (group.length === 0) return;
   const { groups } = await store.figures({
     collection,

@@ -2,9 +2,11 @@
 import type { Meaning } from "../../../collection/compared-keys.ts";
 import { maxUnixMillis } from "../../../collection/dates.ts";
 import { maxDigits } from "../../../collection/exact-numbers.ts";
+import { foldingVersion, joiningCharacters, maxJoined } from "../../../collection/folding.ts";
 import type { IdKind } from "../../../collection/ids.ts";
 import { keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
-import type { Path } from "../../../collection/paths.ts";
+import { itemName, type Path } from "../../../collection/paths.ts";
+import { lengthOffset, naturalEnd } from "../../../query/natural-order.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
 import type { RelatedCollections } from "../../core/related.ts";
@@ -40,13 +42,18 @@ function textSql(path: Path): string {
 }
 
 /** The rank, the number and the text that sort a value, from its type as `json_typeof` names it, and its text. */
-export function orderOf(type: string, text: string): readonly [rank: string, number: string, text: string] {
+export function orderOf(
+  type: string,
+  text: string,
+  isNatural = false,
+): readonly [rank: string, number: string, text: string] {
+  const sorted = isNatural ? naturalSql(text) : `left(${text}, ${sortedCodePoints})`;
   return [
     `(case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
       when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
       when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
     `(case ${type} when 'number' then ${text}::float8 else 0::float8 end)`,
-    `(case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end collate "C")`,
+    `(case ${type} when 'string' then ${sorted} else '' end collate "C")`,
   ];
 }
 
@@ -57,10 +64,38 @@ export function meaningSql(path: Path, as: Meaning): string {
     select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
+/** The text as `foldText` makes it; null if it is null. The inner queries read the text once. */
+function foldedSql(text: string): string {
+  return `(select case when plain is null or octet_length(plain) = length(plain) then lower(plain) else (
+      select case when length(folded) <= ${maxJoined} and folded ~ ${joining} then normalize(folded, NFC) else folded end
+      from (select coalesce(string_agg(coalesce(fold.folded, given.character), '' order by given.place), '') as folded
+        from unnest(string_to_array(lower(plain), null)) with ordinality as given (character, place)
+        left join holdfast_folds as fold on fold.version = ${quoteText(foldingVersion)} and fold.character = given.character
+      ) as joined) end collate "C"
+    from (select ${text} collate "C" as plain offset 0) as unfolded)`;
+}
+
+/** The text as `naturalValue` makes it. */
+function naturalSql(text: string): string {
+  const end = `chr(${naturalEnd.codePointAt(0)})`;
+  const digits = "coalesce(nullif(ltrim(part[1], '0'), ''), '0')";
+  return `(select case when folded ~ '[0-9]' then (
+      select string_agg(case when part[1] ~ '^[0-9]' then '0' || chr(${lengthOffset} + length(${digits})) || ${digits} else part[1] end, '' order by place)
+      from regexp_matches(folded, '[0-9]+|[^0-9]+', 'g') with ordinality as parts (part, place)) else folded end || ${end} || start
+    from (select start, translate(left(${foldedSql("start")}, ${sortedCodePoints}), ${end}, chr(2)) as folded from (
+      select left(${text}, ${sortedCodePoints}) as start offset 0) as begun offset 0) as cut)`;
+}
+
+const joining = quoteText(`[${joiningCharacters}]`);
+
 /** `json_array_elements` fails for a value that is not an array. */
 function hasElement(path: Path, where: string): string {
+  return `exists (select 1 from ${elementsSql(path)} where ${where})`;
+}
+
+function elementsSql(path: Path): string {
   const elements = `case ${postgresLists.type(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
-  return `exists (select 1 from json_array_elements(${elements}) as element where ${where})`;
+  return `json_array_elements(${elements}) as element`;
 }
 
 function textKey(idKind: IdKind, text: string): string {
@@ -95,8 +130,21 @@ const postgresLists: ListDialect = {
     const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", as);
     return hasElement(path, postgresLists.oneOf(key, keys, scope));
   },
+  folded: foldedSql,
+  hasFolded: (path, values, scope) =>
+    hasElement(
+      path,
+      postgresLists.oneOf(
+        foldedSql("(case json_typeof(element.value) when 'string' then element.value #>> '{}' end)"),
+        values,
+        scope,
+      ),
+    ),
+  hasObject: (path, where) => `exists (select 1 from (
+      select json_build_object('${itemName}', element.value) as doc from ${elementsSql(path)}
+      where json_typeof(element.value) = 'object' offset 0) as item where ${where})`,
   suffix: (text, length) => `right(${text}, ${length})`,
-  sortTerms: (path) => orderOf(postgresLists.type(path), textSql(path)),
+  sortTerms: (path, isNatural) => orderOf(postgresLists.type(path), textSql(path), isNatural),
   sortValues: (value) => [
     typeof value === "number" ? value : 0,
     typeof value === "string" && isStorable(value) ? value : "",

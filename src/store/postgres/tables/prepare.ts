@@ -1,6 +1,9 @@
 /** Checks that a database can be a store, and prepares it. */
+
+import { foldedTable, foldingVersion } from "../../../collection/folding.ts";
 import { StartError } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
+import { texts } from "../connection/arrays.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
@@ -42,10 +45,26 @@ export async function prepareDatabase(connections: Connections, options: Prepare
     sql: "select value from holdfast_meta where name = 'format'",
   });
   requireFormat("The store in the database", Number(formats[0]?.[0]), formatNumber);
+  if (options.mustExist !== true) await addFolds(connections);
   if (isUnfinished && options.mayBeUnfinished !== true)
     throw new StartError(
       'The database holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.',
     );
+}
+
+/** Adds what this version folds characters to, unless it is there. */
+async function addFolds(connections: Connections): Promise<void> {
+  const { rows } = await connections.run({
+    sql: "select 1 from holdfast_folds where version = $1::text limit 1",
+    values: [foldingVersion],
+  });
+  if (rows.length > 0) return;
+  const { characters, folded } = foldedTable();
+  await connections.run({
+    sql: `insert into holdfast_folds select $1::text, character, folded
+      from unnest($2::text[], $3::text[]) as given (character, folded) on conflict do nothing`,
+    values: [foldingVersion, texts(characters), texts(folded)],
+  });
 }
 
 /** Whether the database contains an incomplete copy. */

@@ -14,7 +14,7 @@ import { tableNames } from "../../sql/table.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`declared-catalogue.ts`).
  */
-export const formatNumber = 7;
+export const formatNumber = 8;
 
 /** The names of the tables of a collection. */
 export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("holdfast_");
@@ -75,6 +75,13 @@ export const storeTables: readonly string[] = [
     revoked_at bigint,
     last_used_at bigint,
     checksum integer not null
+  )`,
+  // What folding makes of each character that it changes (`collection/folding.ts`), by the version of the folding.
+  `create table if not exists holdfast_folds (
+    version text collate "C" not null,
+    character text collate "C" not null,
+    folded text collate "C" not null,
+    primary key (version, character)
   )`,
   `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0), ('receipts', 0), ('answers', 0)
     on conflict do nothing`,

@@ -1,8 +1,10 @@
 /** What differs in the SQL of lists on SQLite. */
 import type { DatabaseSync } from "node:sqlite";
 import { comparedKeyOf, type Meaning } from "../../../collection/compared-keys.ts";
-import type { Path } from "../../../collection/paths.ts";
+import { foldText } from "../../../collection/folding.ts";
+import { itemName, type Path } from "../../../collection/paths.ts";
 import { wholeDate } from "../../../query/figures.ts";
+import { naturalValue } from "../../../query/natural-order.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { bind, comparisons, either, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
@@ -22,6 +24,8 @@ export function addListFunctions(database: DatabaseSync): void {
     const plain = typeof value === "bigint" ? Number(value) : value;
     return comparedKeyOf(plain, as as Meaning) ?? null;
   });
+  database.function("holdfast_fold", options, (text) => (text === null ? null : foldText(String(text))));
+  database.function("holdfast_natural", options, (text) => naturalValue(String(text), sortedCodePoints));
   database.function("holdfast_date", options, (text) => wholeDate(text) ?? null);
   addExactTotals(database);
 }
@@ -45,13 +49,21 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The rank of a value, and the value for its order: a boolean as 0 or 1, a number, or the first code points of a string; otherwise null. */
-export function orderOf(type: string, value: string): readonly [rank: string, value: string] {
+/**
+ * The rank of a value, and the value for its order: a boolean as 0 or 1, a number, or the first code points of a string (or what has
+ * their natural order); otherwise null.
+ */
+export function orderOf(
+  type: string,
+  value: string,
+  isNatural = false,
+): readonly [rank: string, value: string] {
+  const text = isNatural ? `holdfast_natural(${value})` : `substr(${value}, 1, ${sortedCodePoints})`;
   return [
     `case ${type} when 'text' then ${ranks.string} when 'integer' then ${ranks.number} when 'real' then ${ranks.number}
       when 'true' then ${ranks.true} when 'false' then ${ranks.false}
       when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end`,
-    `case ${type} when 'text' then substr(${value}, 1, ${sortedCodePoints}) when 'array' then null
+    `case ${type} when 'text' then ${text} when 'array' then null
       when 'object' then null else ${value} end`,
   ];
 }
@@ -95,8 +107,19 @@ export const sqliteLists: ListDialect = {
   },
   hasKey: (path, keys, as, scope) =>
     hasElement(path, sqliteLists.oneOf(meaningSql("element.type", "element.atom", as), keys, scope)),
+  folded: (text) => `holdfast_fold(${text})`,
+  hasFolded: (path, values, scope) =>
+    hasElement(
+      path,
+      sqliteLists.oneOf("iif(element.type = 'text', holdfast_fold(element.atom), null)", values, scope),
+    ),
+  // With the name `doc` for the item, SQLite would take it for the argument of `json_each`.
+  hasObject: (path, where) => `(${sqliteLists.type(path)} = 'array' and exists (
+    select 1 from (select item as doc from (
+      select '{"${itemName}":' || element.value || '}' as item from json_each(doc, ${pathSql(path)}) as element
+      where element.type = 'object')) as items where ${where}))`,
   suffix: (text, length) => `substr(${text}, -${length})`,
-  sortTerms: (path) => orderOf(sqliteLists.type(path), extractSql(path)),
+  sortTerms: (path, isNatural) => orderOf(sqliteLists.type(path), extractSql(path), isNatural),
   sortValues: (value) => [value],
   keyOfValue: (_, value) => idValue(value),
   /** In SQLite, every number is less than every text. */

@@ -439,6 +439,12 @@ describe("at once", () => {
         return own;
       }),
     );
+    for (const { method, status, json } of answers.flat().filter(({ text: body }) => body !== "")) {
+      const renamed = json as { id: string; email: string };
+      if (method !== "PATCH" || status !== 200) continue;
+      const { json: now } = await service.send({ path: `${base}/people/${renamed.id}` });
+      assert.deepEqual(now, renamed, "a resource that has the key no longer stays unchanged");
+    }
     for (const { method, status, text: body } of answers.flat())
       assert.ok(
         (method === "PUT" ? [200, 201] : [200, 205, 404]).includes(status),

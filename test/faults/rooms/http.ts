@@ -407,4 +407,73 @@ export const httpFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "key-create-refused",
+    what: "A PUT by a unique key is refused because another one has created the resource first.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [
+      [
+        "if (takenBy === undefined || takenBy === refusedFor || takenBy === holder?.id) throw error;",
+        'if (takenBy !== "" || takenBy === refusedFor || takenBy === holder?.id) throw error;',
+      ],
+    ],
+  },
+  {
+    name: "key-changed",
+    what: "A write by a unique key changes a resource that has other values by now.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [
+      [
+        "if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;",
+        'if (operation.key?.value === "" && !hasKey({}, operation.key)) return undefined;',
+      ],
+    ],
+  },
+  {
+    name: "key-batch-refused",
+    what: "A batch with a PUT by a unique key is refused because another request has created the resource first.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [
+      ["const isOther = batch.refusedFor !== takenBy;", "const isOther = takenBy === undefined;"],
+    ],
+  },
+  {
+    name: "key-batch-blind",
+    what: "A write by a unique key in a batch does not see the resources that earlier operations have made.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [["return known.value === value;", 'return known.value === value && value === "";']],
+  },
+  {
+    name: "key-retry-mixed",
+    what: "A patch by a unique key gets the stored response to a patch of another resource.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [
+      ['(method === "POST" ? "" : canonicalQuery(target))', '(method !== "" ? "" : canonicalQuery(target))'],
+    ],
+  },
+  {
+    name: "key-hidden",
+    what: "A caller can name a resource by an attribute that is hidden from this caller.",
+    noticedBy: "test/http/by-unique-key.test.ts",
+    replacements: [
+      [
+        "const isSeen = ([name]: Path) => visibility?.hidden.has(name) !== true;",
+        'const isSeen = ([name]: Path) => visibility === undefined || name !== "";',
+      ],
+    ],
+  },
+  {
+    name: "key-import-twice",
+    what: "An import by a unique key changes a resource that an earlier line of it has made.",
+    noticedBy: "test/http/imports-on.test.ts",
+    replacements: [["isImported: updatedAt === at }", "isImported: updatedAt < 0 * at }"]],
+  },
+  {
+    name: "key-import-same",
+    what: "An import by a unique key makes a new version of a resource that stays the same.",
+    noticedBy: "test/http/imports-on.test.ts",
+    replacements: [
+      ["if (isDeepStrictEqual(next, before)) {", "if (isDeepStrictEqual(next, before) && at === 0) {"],
+    ],
+  },
 ];

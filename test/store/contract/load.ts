@@ -20,6 +20,58 @@ const arrival = (id: string) => ({ id, text: textOf(id, { from: "outside" }) });
 
 export function loadContract(open: OpenFixture): void {
   test(
+    "a load finds the holders of unique values, and replaces resources with new versions",
+    onStore(open, async (store, reopen) => {
+      const unique = { path: ["email"], ignoreCase: false } as const;
+      await store.migrate([declaration("topics", { unique: [unique] })]);
+      await commit(store, [created(topic("a"), { email: "x" }), created(topic("b"), { email: "y" })]);
+      const load = await store.load("topics");
+      const [x, none, y] = await load.holders(unique, ['"x"', '"z"', '"y"']);
+      assert.equal(none, undefined);
+      assert.deepEqual([x?.id, x?.version, x?.isImported], ["a", 1, false]);
+      assert.equal(x?.text, textOf("a", { email: "x" }));
+      const replacing = (id: string, email: string, version = 1) => ({
+        id,
+        text: textOf(id, { email, n: 1 }),
+        replaces: version,
+      });
+      const isNew = { id: "c", text: textOf("c", { email: "z" }) };
+      const taken = replacing("b", "z");
+      assert.deepEqual(await load.add([replacing("a", "x"), isNew, taken]), [
+        { position: 2, pointers: ["#/email"] },
+      ]);
+      const after = await load.holders(unique, ['"x"', '"z"', '"y"']);
+      assert.deepEqual(
+        after.map((each) => [each?.id, each?.version, each?.isImported]),
+        [
+          ["a", 2, true],
+          ["c", 1, true],
+          ["b", y?.version, false],
+        ],
+      );
+      await load.finish();
+      const again = await reopen();
+      const { items } = await again.list({ collection: "topics", limit: 9 });
+      assert.deepEqual(
+        items.map(({ id, version, text }) => [id, version, text]),
+        [
+          ["a", 2, replacing("a", "x").text],
+          ["b", 1, textOf("b", { email: "y" })],
+          ["c", 1, isNew.text],
+        ],
+      );
+      const { changes } = await again.changesAfter("topics", 2, 9);
+      assert.deepEqual(
+        changes.map(({ id, kind, superseded }) => [id, kind, superseded]),
+        [
+          ["a", "updated", textOf("a", { email: "x" })],
+          ["c", "created", undefined],
+        ],
+      );
+    }),
+  );
+
+  test(
     "what was loaded is there after finish and in the change log, and only an id that was used before has a version above 1",
     onStore(open, async (store, reopen) => {
       await commit(store, [created(topic("old"))]);

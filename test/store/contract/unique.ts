@@ -41,6 +41,32 @@ const declare = (store: Store, unique: readonly Unique[] = [email]) => store.mig
 
 export function uniqueContract(open: OpenFixture): void {
   test(
+    "the holder of a value is the resource that has it now, also with a long value and after a change of the declaration",
+    onStore(open, async (store) => {
+      const long = "x".repeat(400);
+      const pair: Unique = { path: ["a"], others: [{ path: ["b"] }], ignoreCase: false };
+      const holder = (value: string, unique = email) => store.holder("topics", unique, value);
+      assert.equal(await holder('"x"'), undefined, "an unknown collection has none");
+      await declare(store, [email, pair]);
+      await commit(store, [
+        created(topic("a"), { email: "x", a: 1, b: 2 }),
+        created(topic("b"), { email: long }),
+      ]);
+      assert.equal(await holder('"x"'), "a");
+      assert.equal(await holder(JSON.stringify(long)), "b");
+      assert.equal(await holder("[1,2]", pair), "a");
+      assert.equal(await holder("[1,3]", pair), undefined);
+      assert.equal(await holder('"y"'), undefined);
+      await commit(store, [updated(topic("a"), 1, { email: "y" })]);
+      assert.deepEqual([await holder('"x"'), await holder('"y"')], [undefined, "a"]);
+      await commit(store, [deleted(topic("a"), 2)]);
+      assert.equal(await holder('"y"'), undefined);
+      await declare(store, [pair]);
+      assert.equal(await holder(JSON.stringify(long)), undefined, "the attribute is not unique any more");
+    }),
+  );
+
+  test(
     "a value that another resource has is refused with the pointer of the attribute, and nothing is written",
     onStore(open, async (store) => {
       await declare(store, [email, { path: ["a b", "c/d"], ignoreCase: false }]);

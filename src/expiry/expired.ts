@@ -22,7 +22,7 @@ const maxHolders = 100;
 
 /** The store with all resources, and the collections whose resources expire. */
 export interface ExpiryParts extends ExpiryTerms {
-  store: Pick<ServingStore, "read" | "list" | "commit">;
+  store: Pick<ServingStore, "read" | "list" | "isQuick" | "commit">;
   warn: (message: string) => void;
 }
 
@@ -60,6 +60,7 @@ export class Expiry {
     if (expires === undefined) return;
     const sort = [expires];
     const query = { collection, filter: expiredAt(expires, now(), "now"), sort, limit: atOnce };
+    if (!store.isQuick(query)) return; // the index is still being built
     let page = await store.list(query);
     while (page.items.length > 0 && signal?.aborted !== true) {
       await this.#delete(collection, page.items);

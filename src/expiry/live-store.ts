@@ -118,14 +118,19 @@ class LiveReads {
     );
   }
 
-  /** The number of resources in one state of the collection, if it does not change all the time. */
+  /**
+   * The number of resources in one state of the collection, if it does not change all the time. With those that have expired, while the
+   * index is being built.
+   */
   async count(collection: string): Promise<number> {
     const expires = this.#expiresIn(collection);
     if (expires === undefined) return this.#store.count(collection);
     const filter = expiredAt(expires, this.#terms.now(), "now");
+    const query = { collection, filter, sort: [expires], limit: 1, count: true };
+    if (!this.#store.isQuick(query)) return this.#store.count(collection); // the index is still being built
     for (let tries = 1; ; tries++) {
       const whole = await this.#store.list({ collection, limit: 1 });
-      const expired = await this.#store.list({ collection, filter, sort: [expires], limit: 1, count: true });
+      const expired = await this.#store.list(query);
       if (whole.sequence === expired.sequence || tries === maxTries)
         return (whole.total ?? 0) - (expired.total ?? 0);
     }

@@ -4,7 +4,7 @@
  */
 import { includes } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { type ReferencedId, referencedIds } from "../../collection/references.ts";
+import { type Reference, type ReferencedId, referencedIds } from "../../collection/references.ts";
 import type { Callers, Clock, Data } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
@@ -25,8 +25,10 @@ export function withoutHiddenReferences(
   caller: Caller,
   state: NextState,
 ): string | Promise<string> {
-  const canHide = service.access !== undefined || service.expiry !== undefined;
-  if (!canHide || state.collection.references.length === 0) return state.next;
+  const { references } = state.collection;
+  if (references.length === 0) return state.next;
+  const canExpire = ({ collection }: Reference) => service.collections.get(collection)?.expires !== undefined;
+  if (service.access === undefined && !references.some(canExpire)) return state.next;
   return replaceHidden(service, caller, state);
 }
 

@@ -7,7 +7,7 @@ import { importEndpoint } from "./bulk-imports.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
 import { listEndpoints, nestedEndpoints } from "./collection-lists.ts";
 import { configurationEndpoint } from "./configuration.ts";
-import { deletedEndpoint, restoreDeletedEndpoint } from "./deleted-resources.ts";
+import { deletedEndpoint, queryDeletedEndpoint, restoreDeletedEndpoint } from "./deleted-resources.ts";
 import { documentEndpoints } from "./documents.ts";
 import { absentEndpoint, optionsEndpoint } from "./every-path.ts";
 import { collectionFeedEndpoint, feedEndpoint } from "./feeds.ts";
@@ -46,6 +46,7 @@ export const endpointTable = new EndpointTable({
     collectionFeedEndpoint,
     bulkEndpoint,
     deletedEndpoint,
+    queryDeletedEndpoint,
     restoreDeletedEndpoint,
     ...resourceEndpoints,
     importEndpoint,

@@ -91,6 +91,7 @@ QUERY   /{collection}                                              list
 GET     /{collection}/_events                                      list
 POST    /{collection}/_bulk                                        update delete
 GET     /{collection}/_deleted                                     list
+QUERY   /{collection}/_deleted                                     list
 POST    /{collection}/_deleted/_restore                            create
 POST    /{collection}/_import                                      administrator
 GET     /{collection}/{id}                                         read

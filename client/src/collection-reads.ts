@@ -77,13 +77,18 @@ export abstract class CollectionReads<D, Name extends string, All> {
   figures<const F extends FigureName<ResourceOf<D>>, const G extends Groups<D, All, Name> = never>(
     query: { readonly aggregate: readonly F[]; readonly group?: readonly G[] } & FigureOptions<
       ResourceOf<D>,
-      NoInfer<F | G>
+      NoInfer<F | G>,
+      RelatedConditions<All, Name>
     > &
       CallOptions,
   ): ResourceList<FigureGroup<ResourceOf<D> & Singles<All, Name>, F, G>>;
   /** The distinct values of attributes, each with the number of its resources. */
   figures<const G extends Groups<D, All, Name>>(
-    query: { readonly distinct: readonly G[] } & FigureOptions<ResourceOf<D>, "count" | NoInfer<G>> &
+    query: { readonly distinct: readonly G[] } & FigureOptions<
+      ResourceOf<D>,
+      "count" | NoInfer<G>,
+      RelatedConditions<All, Name>
+    > &
       CallOptions,
   ): ResourceList<FigureGroup<ResourceOf<D> & Singles<All, Name>, "count", G>>;
   figures(query: object): ResourceList<never> {

@@ -15,9 +15,9 @@ export type FigureName<T> =
 /** A group key: an attribute, or a unit of its date, such as `placedAt:month`. */
 export type GroupName<T> = Path<T> | `${PathOf<T, string>}:${DateUnit}`;
 
-/** The options of figures, besides the figures and groups. `Names` are the names of both. */
-export interface FigureOptions<T, Names extends string> {
-  readonly filter?: Filter<T>;
+/** The options of figures, besides the figures and groups. `Names` are the names of both. `X` are conditions about related resources. */
+export interface FigureOptions<T, Names extends string, X = unknown> {
+  readonly filter?: Filter<T, X>;
   /** Words to search for. */
   readonly q?: string;
   /** Groups and figures. A `-` before a name means descending order. */

@@ -464,6 +464,8 @@ export const administrationTexts = {
     sessions: "Sessions",
     editTitle: (email: string) => `Change ${email}`,
     editAbout: "A change takes effect within a second.",
+    emailHint:
+      "A mail brings a link to a new address, which counts when its owner has proven it. Then passkeys and identities at providers stop working.",
     rolesHint: "Only these roles are allowed. auth.users.roles changes them.",
     noRoles: "The configuration allows no roles for users. auth.users.roles changes this.",
     claimsHint: 'What access rules read as $claims, as JSON. For example {"tenant":"acme"}',
@@ -551,6 +553,7 @@ export const administrationTexts = {
       signOut: "Sign-out",
       refusal: "A limit was reached",
       password: "New password",
+      emailAsked: "New address asked for",
       email: "New address",
       factorAdded: "Factor added",
       factorRemoved: "Factor removed",

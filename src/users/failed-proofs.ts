@@ -41,13 +41,14 @@ export async function noteFailure(
   const { code, policy } = problem;
   if (code !== "SIGN_IN_FAILED" && policy === undefined) return;
   const address = isOwn ? undefined : (await addressIn(given, records)) || undefined; // some tickets are for no address
-  const subject = address === undefined ? own : (await records.accountOf(address))?.value.id;
+  const account = address === undefined ? undefined : (await records.accountOf(address))?.value;
+  const about = address ?? own ?? visitor.network;
+  const found = { subject: address === undefined ? own : account?.id, email: account?.email };
   if (kind !== undefined && ways.has(kind))
     meter?.onSignIn(methodOf(given), policy === undefined ? "failed" : "refused");
-  const about = address ?? own ?? visitor.network;
   if (policy === undefined)
     return audit.count(
-      { kind: kind ?? "signIn", result: "failed", method: methodOf(given), subject },
+      { kind: kind ?? "signIn", result: "failed", method: methodOf(given), ...found },
       visitor,
       about,
     );
@@ -56,7 +57,7 @@ export async function noteFailure(
   const refused = { kind: "refusal", result: "refused", policy } as const;
   return isOfNetwork
     ? audit.count(refused, visitor, visitor.network)
-    : audit.count({ ...refused, subject }, visitor, about);
+    : audit.count({ ...refused, ...found }, visitor, about);
 }
 
 /** The address that a body is about, in the form in which addresses are compared. */

@@ -70,6 +70,10 @@ test("deleted resources are listed as they were, and restored by a filter", asyn
       ["T2", 1],
     ],
   );
+  const years = Array.from({ length: 90 }, (_, n) => 10 ** 15 + n);
+  const titles = Array.from({ length: 90 }, (_, n) => `T${n}`.padEnd(30, "."));
+  const long = { year: { in: [3, ...years] }, title: { nin: titles } } as const;
+  assert.equal((await books.deleted({ filter: long }).all()).length, 1);
   const since = found[1]?._deleted.at ?? "";
   const which = { filter: { "_deleted.at": { gte: since }, year: 3 }, max: 1 } as const;
   assert.deepEqual((await books.restoreDeleted({ ...which, dryRun: true })).matched, 1);

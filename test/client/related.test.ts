@@ -104,3 +104,8 @@ test("filters through references", async () => {
   assert.equal(found.length, 2);
   assert.equal((await client.shelves.list({ filter: { loans: { exists: false } } }).all()).length, 0);
 });
+
+test("filters figures by related resources", async () => {
+  const query = { aggregate: ["count"], filter: { "shelf.name": "left", "borrower.name": "Ann" } } as const;
+  assert.deepEqual(await client.loans.figures(query).all(), [{ count: 3 }]);
+});

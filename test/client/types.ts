@@ -225,6 +225,9 @@ export async function compile(): Promise<void> {
   const lenderName: string | undefined = lender?.["borrower.name"];
   // @ts-expect-error: a loan can have several readers
   loans.figures({ distinct: ["readers.name"] });
+  loans.figures({ distinct: ["days"], filter: { "borrower.name": "Ann" } });
+  // @ts-expect-error: no such attribute of a member
+  loans.figures({ aggregate: ["count"], filter: { "borrower.nam": "Ann" } });
   // @ts-expect-error: the attribute is a number
   shelves.list({ filter: { "loans.days": { gt: "3" } } });
   const below = members.nested("1", "borrowed");

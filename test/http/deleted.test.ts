@@ -71,7 +71,7 @@ describe("the list of deleted resources", () => {
     await service.send({ method: "POST", path: `${three.path}/_restore`, content: { version: 1 } });
     const answer = await trash("topics/_deleted");
     check(answer, { status: 200, headers: { "X-Total-Count": "2", "Content-Range": "topics 0-1/2" } });
-    assert.equal(answer.headers["accept-query"], undefined);
+    assert.equal(answer.headers["accept-query"], "application/json");
     assert.doesNotMatch(String(answer.headers.link), /monitor/);
     const [first, second] = answer.json as Deleted[];
     assert.deepEqual({ ...first, _deleted: 0 }, { ...two.body, n: 20, _deleted: 0 });
@@ -191,7 +191,43 @@ describe("the list of deleted resources", () => {
     check(await trash("topics?_deleted.at:gte=2026-01-31"), { status: 400 });
     check(await service.send({ method: "DELETE", path: "/api/v1/topics/_deleted" }), {
       status: 405,
-      headers: { Allow: "GET, HEAD, OPTIONS" },
+      headers: { Allow: "GET, HEAD, QUERY, OPTIONS" },
+    });
+  });
+
+  test("is asked for by QUERY too, with the same pages, and with filters that are too long for a URL", async () => {
+    const ask = (content: unknown, headers = {}) =>
+      service.send({ method: "QUERY", path: "/api/v1/walked/_deleted", content, headers });
+    for (let n = 0; n < 3; n++) await remove(await service.create("walked", { n, s: "query" }));
+    const first = await ask({ filter: { s: "query" }, limit: 2, fields: ["n"] });
+    check(first, { status: 200, headers: { "Accept-Query": /json/ } });
+    assert.deepEqual(
+      (first.json as Deleted[]).map(({ n }) => n),
+      [2, 1],
+    );
+    const same = "walked/_deleted?filter=%7B%22s%22%3A%22query%22%7D&limit=2&fields=n";
+    assert.equal(first.headers.location, `/api/v1/${same}`);
+    assert.deepEqual(await read(same), first.json);
+    check(
+      await ask({ filter: { s: "query" }, limit: 2, fields: ["n"] }, { "If-None-Match": first.headers.etag }),
+      {
+        status: 304,
+      },
+    );
+    const filter = {
+      s: { in: ["query", ...Array.from({ length: 99 }, (_, n) => `${n}`.repeat(100))] },
+      n: { gt: 0 },
+    };
+    const long = await ask({ filter, sort: ["n"] });
+    assert.deepEqual(
+      (long.json as Deleted[]).map(({ n }) => n),
+      [1, 2],
+    );
+    for (const wrong of [{ q: "a" }, { at: "2026-01-31" }, { embed: ["team"] }, { aggregate: ["count"] }, []])
+      check(await ask(wrong), { status: 400 });
+    check(await ask({}, { "If-Match": '"none"' }), { status: 412 });
+    check(await service.send({ method: "QUERY", path: "/api/v1/walked/_deleted?n=1", content: {} }), {
+      status: 400,
     });
   });
 

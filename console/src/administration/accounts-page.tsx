@@ -279,6 +279,7 @@ function AccountForm({ account: given, onClose }: { account: Account; onClose():
   // The form is about the version that was read when it opened.
   const [account] = useState(given);
   const [form, setForm] = useState({
+    email: account.email,
     roles: [...account.roles],
     claims: Object.keys(account.claims).length === 0 ? "" : JSON.stringify(account.claims, null, 2),
   });
@@ -286,23 +287,36 @@ function AccountForm({ account: given, onClose }: { account: Account; onClose():
     <FormDialog
       title={own.editTitle(account.email)}
       about={own.editAbout}
-      fields={["roles", "claims"]}
+      fields={["email", "roles", "claims"]}
       action={own.doSave}
       changed={own.changed}
       textOf={() => own.notAnObject}
       run={async () => {
         const claims = patchOf(account.claims, readObject("claims", form.claims) ?? {});
-        const change = { roles: form.roles, claims };
+        const email = form.email.trim();
+        const change = { roles: form.roles, claims, ...(email !== account.email && { email }) };
         await client.$accounts.patch(account, change).finally(() => reread(accountsKey));
       }}
       onClose={onClose}
     >
       {(at) => (
-        <AccessFields
-          form={form}
-          at={at}
-          onChange={(part) => setForm((before) => ({ ...before, ...part }))}
-        />
+        <>
+          <TextInput
+            type="email"
+            label={own.columns.email}
+            description={own.emailHint}
+            autoComplete="off"
+            spellCheck={false}
+            value={form.email}
+            error={at("email")}
+            onChange={({ currentTarget: { value: email } }) => setForm((before) => ({ ...before, email }))}
+          />
+          <AccessFields
+            form={form}
+            at={at}
+            onChange={(part) => setForm((before) => ({ ...before, ...part }))}
+          />
+        </>
       )}
     </FormDialog>
   );

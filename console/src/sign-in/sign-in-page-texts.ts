@@ -31,7 +31,7 @@ export const signInPageTexts = {
   passwordHint: "Any characters, 8 or more.",
   enterCode: "Enter the code",
   mailed: (email: string) => `A mail with a code is on its way to ${email}. Leave this page open.`,
-  byLink: (email: string) => `Go on as ${email}. This was asked for in this browser.`,
+  byLink: (email: string) => `Go on as ${email}. You asked for this code in this browser.`,
   finish: { signUp: "Create the account", signIn: "Sign in", reset: "Set the password" },
   startAgain: "Start again",
   yourCode: "Your code",

@@ -2,14 +2,15 @@
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { maxBulk, type restoresMembers } from "../batch/bulk-content.ts";
 import { performRestores } from "../batch/restores.ts";
-import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
-import { parseDeleted } from "../lists/deleted.ts";
+import { type CollectionEndpoint, hiddenResult, type Success } from "../endpoint/endpoint.ts";
+import { parseDeleted, readDeleted } from "../lists/deleted.ts";
 import { performList } from "../lists/lists.ts";
-import { asMany } from "../openapi/about.ts";
+import { type About, asMany } from "../openapi/about.ts";
 import { type Described, json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
-import type { Bulk, ListRead } from "../operations/operation.ts";
+import type { ResponseHeader } from "../openapi/response-headers.ts";
+import type { Bulk, ListRead, Query } from "../operations/operation.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 
 const hasHistory = ({ settings }: Described) => settings.hasFeed;
@@ -40,32 +41,7 @@ export const deletedEndpoint: CollectionEndpoint<ListRead> = {
     ...listParameters.map((name) => ref("parameters", name)),
     ...headerParameters("ifNoneMatch", "ifMatch"),
   ],
-  successes: ({ names, version, path }) => {
-    const { deleted, deletedPage } = schemaNames(names);
-    const schema = {
-      anyOf: [{ type: "array", items: ref("schemas", deleted) }, ref("schemas", deletedPage)],
-    };
-    const lines =
-      version === "3.2" ? { itemSchema: ref("schemas", deleted) } : { schema: { type: "string" } };
-    return {
-      200: {
-        description: "A page of deleted resources.",
-        must: ["Page-Limit", "ETag"],
-        may: [
-          "Link",
-          "X-Total-Count",
-          "Content-Range",
-          ...(path.length > 0 ? (["Holdfast-Hint"] as const) : []),
-        ],
-        content: {
-          ...json(schema),
-          "application/x-ndjson": lines,
-          "text/csv": { schema: { type: "string" } },
-        },
-      },
-      304: { description: "The page has not changed.", must: ["ETag"] },
-    };
-  },
+  successes: (about) => ({ 200: page(about), 304: unmodified() }),
   errors: [412],
   parse: (service, routed) =>
     parseDeleted(service, collectionOf(service, routed), {
@@ -74,6 +50,52 @@ export const deletedEndpoint: CollectionEndpoint<ListRead> = {
     }),
   handle: (service, { parsed, request }) => performList(service, parsed, request),
 };
+
+export const queryDeletedEndpoint: CollectionEndpoint<Query> = {
+  path: "/{collection}/_deleted",
+  method: "QUERY",
+  who: { action: ["list"] },
+  exists: hasHistory,
+  formats: "list",
+  id: ({ names }) => operationIds(names).queryDeleted,
+  summary: (about) => `Query deleted ${asMany(about)}`,
+  description:
+    "Lists deleted resources as GET does, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
+  parameters: headerParameters("ifNoneMatch", "ifMatch"),
+  body: () => ({ required: true, content: json(ref("schemas", "ListQuery"), { limit: 10 }) }),
+  successes: (about) => ({ 200: page(about, ["Location"]), 304: unmodified(["Location"]) }),
+  errors: [412],
+  parse(service, routed) {
+    requireNoParameters(routed.route.query);
+    return collectionOf(service, routed);
+  },
+  handle: async (service, { parsed, request }) =>
+    performList(service, await readDeleted(service, parsed, request), request),
+};
+
+function page({ names, version, path }: About, more: readonly ResponseHeader[] = []): Success {
+  const { deleted, deletedPage } = schemaNames(names);
+  const schema = {
+    anyOf: [{ type: "array", items: ref("schemas", deleted) }, ref("schemas", deletedPage)],
+  };
+  const lines = version === "3.2" ? { itemSchema: ref("schemas", deleted) } : { schema: { type: "string" } };
+  return {
+    description: "A page of deleted resources.",
+    must: ["Accept-Query", "Page-Limit", "ETag"],
+    may: [
+      "Link",
+      "X-Total-Count",
+      "Content-Range",
+      ...more,
+      ...(path.length > 0 ? (["Holdfast-Hint"] as const) : []),
+    ],
+    content: { ...json(schema), "application/x-ndjson": lines, "text/csv": { schema: { type: "string" } } },
+  };
+}
+
+function unmodified(more: readonly ResponseHeader[] = []): Success {
+  return { description: "The page has not changed.", must: ["ETag"], may: more };
+}
 
 export const restoreDeletedEndpoint: CollectionEndpoint<Bulk> = {
   path: "/{collection}/_deleted/_restore",

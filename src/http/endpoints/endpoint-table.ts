@@ -8,7 +8,7 @@ import { byKeyEndpoints } from "./by-unique-key.ts";
 import { collectionDetailsEndpoint, collectionsEndpoint } from "./collection-details.ts";
 import { listEndpoints, nestedEndpoints } from "./collection-lists.ts";
 import { configurationEndpoint } from "./configuration.ts";
-import { deletedEndpoint, restoreDeletedEndpoint } from "./deleted-resources.ts";
+import { deletedEndpoint, queryDeletedEndpoint, restoreDeletedEndpoint } from "./deleted-resources.ts";
 import { documentEndpoints } from "./documents.ts";
 import { absentEndpoint, optionsEndpoint } from "./every-path.ts";
 import { collectionFeedEndpoint, feedEndpoint } from "./feeds.ts";
@@ -47,6 +47,7 @@ export const endpointTable = new EndpointTable({
     collectionFeedEndpoint,
     bulkEndpoint,
     deletedEndpoint,
+    queryDeletedEndpoint,
     restoreDeletedEndpoint,
     ...resourceEndpoints,
     importEndpoint,

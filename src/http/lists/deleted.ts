@@ -1,47 +1,77 @@
 /** Reads requests for the deleted resources of a collection: lists whose resources have the member `_deleted`. */
+
+import type { Collection } from "../../collection/collection.ts";
 import { type Deletions, deletedMember, deletedOf } from "../../collection/deletions.ts";
-import { asksForFigures } from "../../query/figures-request.ts";
+import { isObject } from "../../json/values.ts";
+import { asksForFigures, bodyAsksForFigures } from "../../query/figures-request.ts";
 import { readParameters } from "../../query/list-parameters.ts";
+import type { ListRequest } from "../../query/list-request.ts";
+import { parseListBody } from "../../query/query-body.ts";
 import { parseList } from "../../query/query-string.ts";
-import { inQuery, Violations } from "../../query/violations.ts";
-import type { InCollection, ListRead, Writes } from "../operations/operation.ts";
+import { inBody, inQuery, Violations } from "../../query/violations.ts";
+import type { InCollection, ListRead, Query } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Surface } from "../service.ts";
+import { equivalentQuery, readQuery } from "./query.ts";
 
 /** What the caller sees of deletes: who made them, if the caller could see that in the history of each resource. */
 export function deletionsFor({ settings }: Surface, { guard }: Pick<InCollection, "guard">): Deletions {
   return { showsPrincipals: settings.showPrincipal || guard.canWithAll("update") };
 }
 
-const refused = ["q", "at", "embed"] as const;
+const refused = ["q", "at", "embed", "aggregate"] as const;
 
-/** The list that a query string asks for. Without a sort, the latest deletes come first. Throws as `parseList` does. */
+/** The latest deletes come first. */
+const usualSort = `-${deletedMember}.at`;
+
+/** The list that a query string asks for. Throws as `parseList` does. */
 export function parseDeleted(
   service: Surface,
-  place: InCollection & Writes,
+  place: Query,
   { query, request }: { query: string; request: HttpRequest },
 ): ListRead {
-  const violations = new Violations();
-  const { known } = readParameters(query, violations);
-  const advice = `is not possible in a list of deleted resources`;
-  for (const name of refused) if (known.has(name)) violations.add(inQuery(name), "deleted", advice);
-  if (asksForFigures(query)) violations.add(inQuery("aggregate"), "deleted", advice);
-  violations.throwIfAny();
+  const list = listIn(service, place);
+  const asked = parseQuery(query, list.collection, service.settings.limits.page);
+  return { ...list, query, contentHash: undefined, asked, type: listTypeFor(request, asked) };
+}
+
+/** The list that the body of a QUERY asks for. Throws as `readListing` does. */
+export async function readDeleted(service: Surface, place: Query, request: HttpRequest): Promise<ListRead> {
+  const { content, contentHash } = await readQuery(service, request);
+  const given = isObject(content) ? content : {};
+  requirePossible((name) => Object.hasOwn(given, name), bodyAsksForFigures(given), inBody);
+  const list = listIn(service, place);
+  const isSorted = !isObject(content) || Object.hasOwn(content, "sort");
+  const sorted = isSorted ? content : { ...content, sort: [usualSort] };
+  const asked = parseListBody(sorted, list.collection, service.settings.limits.page);
+  const query = equivalentQuery(service, list, { content, asked, scope: {}, parse: parseQuery });
+  return { ...list, query, contentHash, asked, type: listTypeFor(request, asked) };
+}
+
+function listIn(service: Surface, place: Query) {
   const deletions = deletionsFor(service, place);
-  const isSorted = known.has("sort") || known.has("_sort");
-  const sorted = isSorted ? query : [query, `sort=-${deletedMember}.at`].filter(Boolean).join("&");
   const collection = deletedOf(place.collection, deletions);
-  const asked = parseList(sorted, collection, service.settings.limits.page);
-  return {
-    kind: "list",
-    ...place,
-    collection,
-    path: `${place.path}/${deletedMember}`,
-    query,
-    contentHash: undefined,
-    asked,
-    type: listTypeFor(request, asked),
-    deletions,
-  };
+  return { kind: "list", ...place, collection, path: `${place.path}/${deletedMember}`, deletions } as const;
+}
+
+function parseQuery(query: string, collection: Collection, maxPageSize: number): ListRequest {
+  const { known } = readParameters(query, new Violations());
+  requirePossible((name) => known.has(name), asksForFigures(query), inQuery);
+  const isSorted = known.has("sort") || known.has("_sort");
+  const sorted = isSorted ? query : [query, `sort=${usualSort}`].filter(Boolean).join("&");
+  return parseList(sorted, collection, maxPageSize);
+}
+
+/** Throws INVALID_PARAMETER for what a list of deleted resources does not have. */
+function requirePossible(
+  has: (name: (typeof refused)[number]) => boolean,
+  areFigures: boolean,
+  at: typeof inBody | typeof inQuery,
+): void {
+  const violations = new Violations();
+  for (const name of refused)
+    if (name === "aggregate" ? areFigures : has(name))
+      violations.add(at(name), "deleted", "is not possible in a list of deleted resources");
+  violations.throwIfAny();
 }

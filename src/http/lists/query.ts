@@ -24,10 +24,7 @@ export async function readListing(
 ): Promise<ListRead | FiguresRead> {
   const { collection, path, guard, caller, parent } = operation;
   const { limits } = service.settings;
-  const bytes = await readContent(request, limits);
-  const content = parseJson(bytes, jsonLimits(limits));
-  await pauseAfter(bytes.length);
-  const contentHash = createHash("sha256").update(bytes).digest("base64url").slice(0, 8);
+  const { content, contentHash } = await readQuery(service, request);
   const common = { collection, path, guard, caller, parent, contentHash };
   const scope = { within: parent?.filter, viewOf: viewsOf(service, caller) };
   if (bodyAsksForFigures(content)) {
@@ -40,10 +37,21 @@ export async function readListing(
   return { kind: "list", ...common, asked, query, type: listTypeFor(request, asked) };
 }
 
-/** The query string of the same list; `undefined` if it would be too long, or would be read as another list. */
-function equivalentQuery(
+/** The body of a QUERY, and a hash of it. Throws its problems. */
+export async function readQuery(
   { settings: { limits } }: Surface,
-  { collection, path }: Query,
+  request: HttpRequest,
+): Promise<{ content: unknown; contentHash: string }> {
+  const bytes = await readContent(request, limits);
+  const content = parseJson(bytes, jsonLimits(limits));
+  await pauseAfter(bytes.length);
+  return { content, contentHash: createHash("sha256").update(bytes).digest("base64url").slice(0, 8) };
+}
+
+/** The query string of the same list; `undefined` if it would be too long, or would be read as another list. */
+export function equivalentQuery(
+  { settings: { limits } }: Surface,
+  { collection, path }: Pick<Query, "collection" | "path">,
   {
     content,
     asked,

@@ -163,7 +163,7 @@ async function partsOf(
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(type),
     ...cachingHeaders(validators),
-    ...(listing.deletions === undefined && { "accept-query": typesOf("QUERY") }),
+    "accept-query": typesOf("QUERY"),
     "page-limit": String(asked.paging.limit),
   };
   const link = formatLinks(monitor === undefined ? links : { ...links, monitor });

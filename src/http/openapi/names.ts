@@ -30,6 +30,7 @@ export function operationIds({ one, many }: Names) {
     events: `list${one}Events`,
     bulk: `change${many}`,
     deleted: `listDeleted${many}`,
+    queryDeleted: `queryDeleted${many}`,
     restoreDeleted: `restoreDeleted${many}`,
     import: `import${many}`,
   } as const;

@@ -139,6 +139,10 @@ describe("the accounts in the console", { skip }, () => {
       await judge(page, "accounts");
 
       await act(page, email, accounts.edit);
+      await dialogOf(page).getByLabel(accounts.columns.email).fill("bob@");
+      await pressInDialog(page, accounts.doSave);
+      await dialogOf(page).locator(".mantine-InputWrapper-error").waitFor();
+      await dialogOf(page).getByLabel(accounts.columns.email).fill("bob@example.net");
       await dialogOf(page).getByLabel(accounts.columns.claims).fill('{"tenant": "acme"');
       await judge(page, "change");
       await pressInDialog(page, accounts.doSave);
@@ -150,6 +154,9 @@ describe("the accounts in the console", { skip }, () => {
       await pressInDialog(page, accounts.doSave);
       await closed(page);
       await rowWith(page, email).getByText('{"tenant":"acme"}').waitFor();
+      await until("the new address gets a mail", () =>
+        people.mails.some(({ to }) => to === "bob@example.net"),
+      );
       await rowWith(page, email).getByText("editor", { exact: true }).waitFor();
 
       const claims = {

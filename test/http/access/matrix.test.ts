@@ -72,6 +72,7 @@ const rows: Readonly<
   "/{collection}/_bulk OPTIONS": "anybody",
   "/{collection}/_deleted GET": "list",
   "/{collection}/_deleted HEAD": "list",
+  "/{collection}/_deleted QUERY": "list",
   "/{collection}/_deleted OPTIONS": "anybody",
   "/{collection}/_deleted/_restore POST": "each selected resource",
   "/{collection}/_deleted/_restore OPTIONS": "anybody",
@@ -352,7 +353,12 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
   "/{collection}/_bulk": (method, name) =>
     ["", "/"].map((end) => ({ method, path: `${prefix}/${name}/_bulk${end}`, go: 200 })),
   "/{collection}/_deleted": (method, name) =>
-    ["", "/", "?limit=1"].map((end) => ({ method, path: `${prefix}/${name}/_deleted${end}`, go: 200 })),
+    (method === "QUERY" ? ["", "/"] : ["", "/", "?limit=1"]).map((end) => ({
+      method,
+      path: `${prefix}/${name}/_deleted${end}`,
+      ...(method === "QUERY" && { content: {} }),
+      go: 200,
+    })),
   "/{collection}/_deleted/_restore": (method, name) => [
     { method, path: `${prefix}/${name}/_deleted/_restore`, content: { all: true, max: 1 }, go: 200 },
   ],

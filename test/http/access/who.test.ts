@@ -94,6 +94,7 @@ DELETE  /{collection}                                              delete
 GET     /{collection}/_events                                      list
 POST    /{collection}/_bulk                                        update delete
 GET     /{collection}/_deleted                                     list
+QUERY   /{collection}/_deleted                                     list
 POST    /{collection}/_deleted/_restore                            create
 POST    /{collection}/_import                                      administrator
 GET     /{collection}/{id}                                         read

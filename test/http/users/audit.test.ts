@@ -85,7 +85,7 @@ test("each sign-in, change of a password and sign-out has an entry, with who did
   assert.match(entries[0]?.request ?? "", /^[0-9a-f-]{36}$/);
 });
 
-test("wrong passwords for one address are counted by the minute, and show neither text nor address", async (t) => {
+test("wrong passwords for one address are counted by the minute, and show no text, and no address but that of an account", async (t) => {
   let now = 1_790_000_040_000; // the start of a minute
   const { post, audit, ask, codeFor, root: signed } = await start(t, { now: () => now });
   const wrong = (email: string) => post("sign-in", { email, password: "wrong wrong wrong" });
@@ -104,6 +104,8 @@ test("wrong passwords for one address are counted by the minute, and show neithe
   ]);
   const subjects = (await failed()).map(({ subject }) => subject).sort();
   assert.deepEqual(subjects, [signed.user.id, signed.user.id, undefined].sort());
+  const addresses = (await failed()).map(({ email }) => email).sort();
+  assert.deepEqual(addresses, [root, root, undefined]);
   now += 30_000;
   await wrong(root);
   assert.equal((await failed()).length, 4);

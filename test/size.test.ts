@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_900,
+  http: 21_050,
   config: 2_950,
   fit: 250,
   server: 1_800,
@@ -34,10 +34,11 @@ const bounds: Readonly<Record<string, number>> = {
   records: 200,
   users: 6_200,
   secrets: 150,
+  tasks: 500,
 };
 
 /** The most files in `src`. */
-const mostFiles = 496;
+const mostFiles = 507;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

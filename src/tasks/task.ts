@@ -39,9 +39,9 @@ export interface Task {
   /** The subject of the caller who began it; `null` without a credential. */
   by: string | null;
   /** Whether it only checks. */
-  isDryRun?: true;
+  isDryRun?: boolean;
   /** Whether what does not fit is left out, instead of refusing the whole task. */
-  skipInvalid?: true;
+  skipInvalid?: boolean;
   /** The task that this one undoes, and the one that undoes this one. */
   undoes?: string;
   undoneBy?: string;

@@ -377,3 +377,126 @@ describe("in a service with auth, a task", () => {
     assert.equal(answer.status, 200);
   });
 });
+
+describe("an import as a task", () => {
+  const sendImport = (collection: string, lines: readonly object[], query = "") =>
+    service.send({
+      method: "POST",
+      path: `/api/v1/${collection}/_import${query}`,
+      headers: { ...asTask, "Content-Type": "application/x-ndjson" },
+      body: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    });
+
+  const imported = async (answer: Answer): Promise<Task> => {
+    assert.equal(answer.status, 202, answer.text);
+    return finished(taskOf(answer).id);
+  };
+
+  test("adds all resources with their ids, and an undo removes them", async () => {
+    const things = fresh();
+    const lines = Array.from({ length: 1_200 }, (_, n) => ({ id: `r${n}`, n }));
+    const task = await imported(await sendImport(things, lines));
+    assert.deepEqual(
+      [task.kind, task.state, task.total, task.changed, task.refused],
+      ["import", "done", 1_200, 1_200, 0],
+    );
+    check(await get(`${things}/r1199`), {
+      status: 200,
+      json: { id: "r1199", n: 1_199 },
+      headers: { ETag: '"1"' },
+    });
+    const undo = await run(`_tasks/${task.id}/_undo`);
+    assert.deepEqual([undo.changed, undo.refused], [1_200, 0]);
+    assert.deepEqual(await listOf(things), []);
+    // The ids go on above their last versions.
+    await imported(await sendImport(things, lines.slice(0, 1)));
+    check(await get(`${things}/r0`), { status: 200, json: { id: "r0", n: 0 }, headers: { ETag: '"3"' } });
+  });
+
+  test("generates integers above those of the body", async () => {
+    const task = await imported(await sendImport("numbered", [{ a: 1 }, { id: 40, a: 2 }, { a: 3 }]));
+    assert.equal(task.changed, 3);
+    const ids = (await listOf("numbered")).map(({ id }) => Number(id));
+    assert.equal(Math.min(...ids), 40);
+    assert.equal(new Set(ids).size, 3);
+  });
+
+  test("is refused at once for an invalid body, and as a whole for an id that exists", async () => {
+    check(await sendImport("strict", [{ n: 9 }]), { status: 400, problem: "INVALID_IMPORT" });
+    const things = fresh();
+    await imported(await sendImport(things, [{ id: "a" }]));
+    const task = await imported(await sendImport(things, [{ id: "b" }, { id: "a" }]));
+    assert.deepEqual([task.state, task.refused, task.changed], ["refused", 1, 0]);
+    assert.deepEqual(task.firstRefused, [
+      { line: 2, code: "UNIQUE_VIOLATION", detail: 'The id "a" already exists.' },
+    ]);
+    assert.deepEqual(await listOf(things), [{ id: "a" }]);
+  });
+
+  test("with skipInvalid, adds the rest", async () => {
+    const before = (await listOf("strict")).length;
+    const task = await imported(
+      await sendImport(
+        "strict",
+        [
+          { id: "s1", n: 9 },
+          { id: "s2", n: 1 },
+          { id: "s2", n: 1 },
+          { id: "s3", n: 2 },
+        ],
+        "?skipInvalid=true",
+      ),
+    );
+    assert.deepEqual([task.state, task.changed, task.refused], ["done", 2, 2]);
+    assert.deepEqual(
+      task.firstRefused.map(({ line }) => line),
+      [1, 3],
+    );
+    assert.equal((await listOf("strict")).length, before + 2);
+  });
+
+  test("with dryRun, only checks", async () => {
+    const things = fresh();
+    const task = await imported(await sendImport(things, [{ id: "a" }, { id: "b" }], "?dryRun=true"));
+    assert.deepEqual([task.state, task.total, task.changed], ["done", 2, 0]);
+    assert.deepEqual(await listOf(things), []);
+  });
+});
+
+describe("a rewind as a task", () => {
+  /** A time after everything until now, and before everything from now on. */
+  const moment = async () => {
+    const now = Date.now();
+    await until("the next millisecond comes", () => Date.now() > now + 1);
+    return now + 1;
+  };
+
+  test("goes back to a time, and an undo takes it back", async () => {
+    const things = fresh();
+    await fill(things, 150);
+    const before = await listOf(things);
+    const to = await moment();
+    await run(`${things}/_bulk`, { filter: { n: { lt: 50 } }, delete: true, max: 50 });
+    await run(`${things}/_bulk`, { all: true, patch: { changed: true }, max: 100 });
+    await service.create(things, { n: 1_000 });
+    const after = await listOf(things);
+    const dry = await run("_rewind", { to, collections: [things], max: 200, dryRun: true });
+    assert.deepEqual([dry.state, dry.total, dry.changed], ["done", 151, 0]);
+    const few = await run("_rewind", { to, collections: [things], max: 150 });
+    assert.deepEqual([few.state, few.changed], ["refused", 0]);
+    const task = await run("_rewind", { to, collections: [things], max: 200 });
+    assert.deepEqual([task.kind, task.state, task.changed, task.refused], ["rewind", "done", 151, 0]);
+    assert.deepEqual(await listOf(things), before);
+    const undo = await run(`_tasks/${task.id}/_undo`);
+    assert.deepEqual([undo.changed, undo.refused], [151, 0]);
+    assert.deepEqual(await listOf(things), after);
+  });
+
+  test("is refused for a time before the history", async () => {
+    const things = fresh();
+    await fill(things, 1);
+    const task = await run("_rewind", { to: "2020-01-01", collections: [things], max: 200 });
+    assert.equal(task.state, "refused");
+    assert.match(task.reason ?? "", /history/);
+  });
+});

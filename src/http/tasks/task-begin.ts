@@ -15,15 +15,17 @@ import {
 import type { Tasks } from "../../tasks/task-loop.ts";
 import { askedIn, requireBulk } from "../batch/bulk.ts";
 import type { Caller } from "../caller/admit.ts";
-import type { Bulk, Writes } from "../operations/operation.ts";
+import type { Bulk, Import, Writes } from "../operations/operation.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { readContent } from "../protocol/content.ts";
-import { jsonType } from "../protocol/message.ts";
+import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { prefersAsync } from "../protocol/prefer.ts";
 import type { Service } from "../service.ts";
 import { commit, type Write } from "../writes/commit.ts";
+import { requireCollection } from "../writes/create.ts";
+import { readRewind } from "../writes/rewind.ts";
 import { untilCommitted } from "../writes/write.ts";
-import { partSize } from "./task-plan.ts";
+import { partSize, type TaskRewind } from "./task-plan.ts";
 
 /** Whether a request becomes a task. In a service with `auth`, a task needs a caller whom it can belong to. */
 export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {
@@ -45,10 +47,20 @@ export async function beginBulk(write: Write<Bulk>): Promise<Result> {
     {
       kind: asked.patch === undefined ? "delete" : "update",
       collection: operation.collection.name,
-      ...(asked.isDryRun && { isDryRun: true }),
+      isDryRun: asked.isDryRun,
     },
     bytes.toString(),
   );
+}
+
+/** Begins a rewind. Throws the problems of the content, and UNAVAILABLE if too many tasks wait. */
+export async function beginRewind(write: Write<Writes>): Promise<Result> {
+  const { to, max, collections, isDryRun } = await readRewind(write);
+  const names = collections.map(({ name }) => name);
+  const content: TaskRewind = { to, max, collections: names };
+  const [only] = names.length === 1 ? names : [];
+  const asking = { kind: "rewind", collection: only, isDryRun } as const;
+  return begin(write, asking, JSON.stringify(content));
 }
 
 /** Begins an undo of a task that has ended. Throws TASK_UNAVAILABLE, and UNAVAILABLE if too many tasks wait. */
@@ -123,26 +135,43 @@ async function taskOf(
   return { task, request: { principal, ...(content !== undefined && { content }) } };
 }
 
-/** Begins an import of resources that were read and checked. Throws UNAVAILABLE and the problems of the store. */
+/** Begins an import. Throws the problems of its content, UNAVAILABLE, and the problems of the store. */
 export async function beginImport(
   service: Service,
-  caller: Caller,
-  {
-    collection,
-    spool,
-    ...asking
-  }: Pick<Task, "refused"> & {
-    collection: string;
-    spool: Spool;
-    firstRefused: readonly TaskRefusal[];
-  } & Pick<Partial<Task>, "isDryRun" | "skipInvalid">,
+  operation: Import,
+  request: HttpRequest,
 ): Promise<Result> {
+  const { readImport } = await import("../imports/imports.ts");
+  return readImport(service, operation, request, async ({ spool, report }) => {
+    const { collection, asked, caller } = operation;
+    await requireCollection(service, collection);
+    const asking = {
+      collection: collection.name,
+      refused: report.invalid,
+      firstRefused: report.errors.map(({ line, element, code, detail, pointer }): TaskRefusal => {
+        const text = pointer === undefined ? detail : `${pointer} ${detail}`;
+        return { line, ...(element !== undefined && { element }), code, detail: text };
+      }),
+      isDryRun: asked.dryRun,
+      skipInvalid: asked.skipInvalid,
+    };
+    return storeImport(service, caller, asking, spool);
+  });
+}
+
+async function storeImport(
+  service: Service,
+  caller: Caller,
+  asking: Partial<Task> & { collection: string },
+  spool: Spool,
+): Promise<Result> {
+  const { collection } = asking;
   const tasks = service.tasks as Tasks;
   const { records } = tasks;
   const { task, request } = await taskOf(
     service,
     caller,
-    { kind: "import", collection, active: "no", ...asking },
+    { kind: "import", active: "no", ...asking },
     undefined,
   );
   // The engine leaves it alone until its plan is complete.

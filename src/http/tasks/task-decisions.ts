@@ -106,7 +106,7 @@ async function decideImports(
     at: service.now(),
     decisions: await decideEach(rows, async ({ id, text }, index): Promise<Decision> => {
       const [current, last] = known[index] ?? [undefined, 0];
-      if (current !== undefined)
+      if (current !== undefined || rows.findIndex((row) => row.id === id) < index)
         return new Problem("UNIQUE_VIOLATION", `The id ${JSON.stringify(id)} already exists.`);
       return { key: { collection, id }, expect: "absent", next: text, last };
     }),

@@ -110,13 +110,11 @@ class Slice {
       find: async () => true,
       read: async () => undefined,
       // One at a time, as bulk changes.
-      resources: () =>
-        this.#isOnlyJudged
-          ? []
-          : [
-              "bulk",
-              ...items.flatMap(({ id }) => (id === undefined ? [] : [nameOf({ collection, id })])).sort(),
-            ],
+      resources: () => {
+        if (this.#isOnlyJudged) return [];
+        const names = items.flatMap(({ id }) => (id === undefined ? [] : [nameOf({ collection, id })]));
+        return ["bulk", ...new Set(names.sort())];
+      },
       decide: (write) => this.#decide(write),
     };
   }

@@ -14,7 +14,7 @@ import type { TaskWork } from "./task-work.ts";
 const sliceMs = 5;
 
 /** The fewest and the most changes of a slice. */
-const fewest = 4;
+const fewest = 20;
 const most = 500;
 
 /** Makes the function that does the next step of a task. Slices become longer or shorter, as the store is fast or slow. */

@@ -58,6 +58,8 @@ export interface Task {
   endedAt?: number;
   /** `yes` while something is left to do for it: its work, or the removal of its plan. */
   active: "yes" | "no";
+  /** How many of the first parts are slices of the task that it undoes. @default 0 */
+  borrowed?: number;
   /** How many parts the plan has, and whether it is complete. */
   parts: number;
   isPlanned: boolean;
@@ -93,6 +95,8 @@ export interface TaskItem {
   version?: number;
   exists?: boolean;
   to?: number | null;
+  /** How often it had its turn before. @default 0 */
+  tries?: number;
 }
 
 /** A part of a plan: resources of one collection. */

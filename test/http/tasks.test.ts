@@ -22,7 +22,7 @@ const service = await startServiceForFile({
     },
     authors: {},
     books: { references: { author: { collection: "authors", onDelete: "restrict" } } },
-    stamped: { timestamps: true },
+    tree: { references: { parent: { collection: "tree", onDelete: "restrict" } } },
   },
 });
 
@@ -460,6 +460,31 @@ describe("an import as a task", () => {
     const task = await imported(await sendImport(things, [{ id: "a" }, { id: "b" }], "?dryRun=true"));
     assert.deepEqual([task.state, task.total, task.changed], ["done", 2, 0]);
     assert.deepEqual(await listOf(things), []);
+  });
+});
+
+describe("resources that refer to each other", () => {
+  test("are imported in any order, deleted as a whole, and brought back", async () => {
+    // Each refers to one that is in a later slice, or in a later part.
+    const lines = Array.from({ length: 300 }, (_, n) => ({ id: `t${n}`, ...(n < 250 && { parent: `t${n + 50}` }) }));
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const headers = { ...asTask, "Content-Type": "application/x-ndjson" };
+    const answer = await service.send({ method: "POST", path: "/api/v1/tree/_import", headers, body });
+    assert.equal(answer.status, 202, answer.text);
+    const imported = await finished(taskOf(answer).id);
+    assert.deepEqual([imported.state, imported.changed, imported.firstRefused], ["done", 300, []]);
+    const deleted = await run("tree/_bulk", { all: true, delete: true, max: 300 });
+    assert.deepEqual([deleted.state, deleted.changed, deleted.firstRefused], ["done", 300, []]);
+    const undo = await run(`_tasks/${deleted.id}/_undo`);
+    assert.deepEqual([undo.state, undo.done, undo.changed, undo.firstRefused], ["done", 300, 300, []]);
+    assert.equal(((await get("tree?aggregate=count")).json as { count: number }[])[0]?.count, 300);
+  });
+
+  test("are refused at once if others refer to what a task deletes", async () => {
+    const author = await service.create("authors", {});
+    await service.create("books", { author: author.id });
+    const task = await run("authors/_bulk", { all: true, delete: true, max: 10 });
+    assert.deepEqual([task.state, task.firstRefused.map(({ code }) => code)], ["refused", ["REFERENCED"]]);
   });
 });
 

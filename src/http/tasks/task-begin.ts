@@ -75,6 +75,7 @@ export async function beginUndo(write: Write<Writes>, other: Versioned<Task>): P
     undoes: id,
     collection,
     parts: slices,
+    borrowed: slices,
     total: changed,
   } as const;
   return begin(write, asking, undefined, (task) => [records.moved(other, { undoneBy: task.id })]);

@@ -72,6 +72,10 @@ async function decideBulk(
 
   async function decide({ id = "" }: TaskItem): Promise<Decision> {
     const current = found.get(id);
+    // Another delete of this task can have taken it along.
+    const key = keyOf({ collection, id });
+    if (current === undefined && asked.patch === undefined && (await service.store.read(key)) === undefined)
+      return undefined;
     if (current === undefined)
       return changedMeanwhile("It does not match any more, or does not exist any more.");
     const [change] = await decideOne({ service, operation, request }, current, { ...asked, at });

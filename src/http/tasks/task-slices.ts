@@ -10,6 +10,7 @@ import {
   partsName,
   type Task,
   type TaskItem,
+  type TaskKind,
   type TaskRefusal,
   type TaskSlice,
   tasksName,
@@ -21,7 +22,7 @@ import { resourcePath } from "../route.ts";
 import type { CommitPlan, Write, WriteAttempt } from "../writes/commit.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type Decision, decideItems } from "./task-decisions.ts";
-import { requestOfTask, type TaskWork } from "./task-work.ts";
+import { operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
 
 /** The items that a slice can take, and where they come from. */
 export interface Source {
@@ -40,6 +41,18 @@ export interface SliceOutcome {
   /** How long the store took, in milliseconds. */
   busyMs: number;
 }
+
+/** How many times an item has another turn. */
+const maxTries = 10;
+
+/** What other changes of a task can mend. */
+const mendable: Readonly<Record<TaskKind, readonly string[]>> = {
+  update: [],
+  delete: ["REFERENCED"],
+  import: ["REFERENCE_NOT_FOUND"],
+  rewind: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
+  undo: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
+};
 
 /** The result of a commit that succeeded. No client gets it. */
 const succeeded: Result = { kind: "batch", body: "" };
@@ -61,9 +74,13 @@ export async function doSlice(
       return await slice.perform();
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error;
-      const index = slice.itemOf(error);
-      if (index !== undefined) refused.set(index, error);
-      else if (most === 1) refused.set(0, error);
+      const found = [error, ...error.others].flatMap((each) => {
+        const index = slice.itemOf(each);
+        return index === undefined ? [] : [[index, each] as const];
+      });
+      if (found.length > 0) for (const [index, each] of found) refused.set(index, each);
+      else if (most === 1 && !refused.has(0)) refused.set(0, error);
+      else if (most === 1) throw error;
       // It is about the slice as a whole, such as too much text that follows from deletes.
       else most = Math.ceil(most / 4);
     }
@@ -133,6 +150,8 @@ class Slice {
       changes: this.#isOnlyJudged ? changes : [...changes, ...this.#progress(changes, at)],
       at,
       isDryRun: this.#isOnlyJudged,
+      // Without deletes, this only makes the store say everything that it refuses.
+      ...((kind === "import" || kind === "update") && { whole: new Map() }),
       revives: kind === "rewind" || kind === "undo",
       task: id,
       commit: async (commit) => {
@@ -154,12 +173,14 @@ class Slice {
     const item = value.item + this.#decisions.length;
     const isPartDone = item >= length;
     const made = changes.map(madeBy);
+    const later = this.#later;
     const moved: Task = {
       ...withRefusals(value, this.#refusals),
       ...lease,
-      done: value.done + this.#decisions.length,
+      done: value.done + this.#decisions.length - later.length,
       changed: value.changed + changes.length,
       slices: slices + (made.length > 0 ? 1 : 0),
+      parts: value.parts + (later.length > 0 ? 1 : 0),
       part: isPartDone ? part + 1 : part,
       item: isPartDone ? 0 : item,
     };
@@ -167,15 +188,35 @@ class Slice {
     return [
       put(tasksName, id, task.version, next),
       ...(made.length > 0 ? [records.made(id, slices, { collection, made })] : []),
+      ...(later.length > 0 ? [records.planned(id, value.parts, { collection, items: later })] : []),
       ...(isPartDone && version !== undefined ? [remove(partsName, `${id}.${part}`, version)] : []),
     ];
+  }
+
+  /** The items that have another turn at the end of the plan. */
+  get #later(): TaskItem[] {
+    return this.#source.items.flatMap((item, index) =>
+      this.#mayFitLater(index) ? [{ ...item, tries: (item.tries ?? 0) + 1 }] : [],
+    );
+  }
+
+  /** Whether the store can accept an item after other changes of the task: resources of a collection can refer to each other. */
+  #mayFitLater(index: number): boolean {
+    const { collection, items } = this.#source;
+    const { tries = 0 } = items[index] ?? {};
+    const code = this.#refused.get(index)?.code;
+    const { kind } = this.#work.task.value;
+    if (code === undefined || tries >= maxTries || !mendable[kind].includes(code)) return false;
+    if (kind === "rewind" || kind === "undo") return true;
+    const { references } = operationIn(this.#work, collection).collection;
+    return references.some((each) => each.collection === collection);
   }
 
   get #refusals(): TaskRefusal[] {
     const { collection, items } = this.#source;
     const { prefix } = this.#work.service.settings;
     return this.#decisions.flatMap((decision, index) => {
-      if (!(decision instanceof Problem)) return [];
+      if (!(decision instanceof Problem) || this.#mayFitLater(index)) return [];
       const { id = "", line, element } = items[index] ?? {};
       const place =
         line === undefined

@@ -82,13 +82,14 @@ async function workOn(work: TaskWork, pace: Pace): Promise<number> {
 
 /** The items that are next. Those of an undo are what the slices of the other task made, the last one first. */
 async function sourceOf({ records, task: { value: task } }: TaskWork): Promise<Source | undefined> {
-  if (task.undoes === undefined) {
+  const { borrowed = 0 } = task;
+  if (task.undoes === undefined || task.part >= borrowed) {
     const part = await records.part(task.id, task.part);
     if (part === undefined) return undefined;
     const { collection, items } = part.value;
     return { collection, items: items.slice(task.item), length: items.length, version: part.version };
   }
-  const slice = await records.slice(task.undoes, task.parts - 1 - task.part);
+  const slice = await records.slice(task.undoes, borrowed - 1 - task.part);
   if (slice === undefined) return undefined;
   const items = wayBackOf(slice.value);
   const { collection } = slice.value;

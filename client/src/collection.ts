@@ -17,6 +17,7 @@ import type {
   UpdateOf,
 } from "./resource-types.ts";
 import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
+import { beginTask, type Task } from "./tasks.ts";
 import { type Answer, type Body, type Call, type CallOptions, updateType } from "./transport.ts";
 
 /** The options of a write. */
@@ -132,6 +133,11 @@ export class CollectionClient<
     return body as BulkResult<D>;
   }
 
+  /** Begins a task that changes or deletes all resources that match a filter: up to 2,000,000, but not in one commit. */
+  bulkTask(change: BulkChange<D>, options: CallOptions = {}): Promise<Task> {
+    return beginTask(this.send, keyedPost({ ...options, path: `${this.path}/_bulk`, content: change }));
+  }
+
   /**
    * Restores all deleted resources that match a filter, each to its last version, or none of them. Throws ResultHiddenError if
    * they are restored, but the caller cannot see the result.
@@ -151,15 +157,35 @@ export class CollectionClient<
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
   async import(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
+    options: ImportOptions & Partial<ImportTextOptions> = {},
   ): Promise<ImportReport> {
+    return (await this.send(this.#importCall(given, options))).body as ImportReport;
+  }
+
+  /**
+   * Begins a task that imports resources as `import` does, but not in one commit: other writes go on. Throws ProblemError if a
+   * resource is invalid, and then no task begins.
+   */
+  importTask(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<Task>;
+  importTask(body: Body, options: ImportTextOptions): Promise<Task>;
+  importTask(
+    given: readonly ImportedOf<D>[] | Body,
+    options: ImportOptions & Partial<ImportTextOptions> = {},
+  ): Promise<Task> {
+    return beginTask(this.send, { ...this.#importCall(given, options), isRepeatable: false });
+  }
+
+  #importCall(
+    given: readonly ImportedOf<D>[] | Body,
+    { dryRun, skipInvalid, ...options }: ImportOptions & Partial<ImportTextOptions>,
+  ): Call {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
     }).toString();
-    const { body } = await this.send({
+    return {
       ...call,
       timeoutMs,
       method: "POST",
@@ -167,8 +193,7 @@ export class CollectionClient<
       headers: { "Content-Type": type },
       body: isBody(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
       isRepeatable: dryRun === true,
-    });
-    return body as ImportReport;
+    };
   }
 
   /** Deletes a resource. Throws NotFoundError if it does not exist. */

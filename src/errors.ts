@@ -138,6 +138,11 @@ export const problems = {
     meaning:
       "The user already has as many passkeys as possible, needs this factor, or has no second factor that recovery codes could replace.",
   },
+  TASK_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "The task cannot be undone: it still works, has changed nothing, was undone already, or there is no history.",
+  },
   LAST_ADMINISTRATOR: {
     status: 409,
     meaning: "The account is the last one that administers the service.",

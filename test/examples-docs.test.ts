@@ -6,9 +6,10 @@ import { updateOperators } from "../src/collection/update.ts";
 import { bulkMembers } from "../src/http/batch/bulk-content.ts";
 import { rewindMembers } from "../src/http/writes/rewind-content.ts";
 import { type Service, startService } from "./http/service.ts";
+import { until } from "./until.ts";
 
 /** The pages, and the number of examples that each has at least. */
-const pages = { batch: 4, "update-operators": 4, bulk: 5, import: 3, rewind: 4 };
+const pages = { batch: 4, "update-operators": 4, bulk: 5, import: 3, rewind: 4, tasks: 4 };
 
 /** The time of the first example of a page about times. The others follow, one minute apart. */
 const firstTime = Date.UTC(2026, 0, 31, 8);
@@ -40,6 +41,14 @@ function ordered(text: string): string {
   );
 }
 
+/** Waits for the end of a task. */
+async function ended(service: Service, path: string): Promise<void> {
+  await until("the task ends", async () => {
+    const { endedAt } = (await service.send({ path })).json as { endedAt?: string };
+    return endedAt !== undefined;
+  });
+}
+
 for (const [page, least] of Object.entries(pages))
   describe(`the reference page ${page}`, () => {
     const ids: Ids = new Map();
@@ -65,13 +74,16 @@ for (const [page, least] of Object.entries(pages))
         const [line = "", ...lines] = head.split("\n");
         const [method = "", path = ""] = line.split(" ");
         const headers = Object.fromEntries(lines.map((each) => each.split(": ")));
+        if (path.includes("_tasks/")) await ended(service, withIds(ids, path).replace("/_undo", ""));
         const answer = await service.send({
           method,
           path: withIds(ids, path),
           headers,
-          ...(/[/+]json$/.test(headers["Content-Type"] ?? "application/json")
-            ? { content: JSON.parse(withIds(ids, json)) }
-            : { body: json }),
+          ...(json.trim() === ""
+            ? {}
+            : /[/+]json$/.test(headers["Content-Type"] ?? "application/json")
+              ? { content: JSON.parse(withIds(ids, json)) }
+              : { body: json }),
         });
         assert.equal(answer.status, Number(status), answer.text);
         if (answer.status < 300) learnIds(ids, ordered(shown), ordered(answer.text));

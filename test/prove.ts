@@ -11,9 +11,15 @@ import { groupsOf } from "./runner/tiers.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
 
 /** The files that kill the service, the database or the receiver of a webhook. */
-const killFiles = ["kill", "retry", "feed-kill", "webhook-kill", "rewind-kill", "import-kill"].map(
-  (name) => `test/durability/${name}.test.ts`,
-);
+const killFiles = [
+  "kill",
+  "retry",
+  "feed-kill",
+  "webhook-kill",
+  "rewind-kill",
+  "import-kill",
+  "task-kill",
+].map((name) => `test/durability/${name}.test.ts`);
 
 const proofs: Record<string, () => Promise<boolean>> = {
   explorer: () => proveNoPowerLoss(interruption),
@@ -51,6 +57,12 @@ const proofs: Record<string, () => Promise<boolean>> = {
       ],
       { HOLDFAST_TEST_RELATED_RUNS: "2000" },
     ),
+  tasks: () =>
+    runAtLength(["test/durability/task-kill.test.ts"], {
+      HOLDFAST_TEST_TASK_RESOURCES: "1000000",
+      HOLDFAST_TEST_TASK_WRITERS: "32",
+      HOLDFAST_TEST_KILLS: "5",
+    }),
   rewind: () =>
     runAtLength(
       [

@@ -5,13 +5,13 @@ import { test } from "node:test";
 
 // A file of src/ that is not named here is a room of its own and must be added.
 const order =
-  "program about errors secrets json counters clock collection query store records lease expiry import rewind access users changes webhooks http observe config fit server commands cli index".split(
+  "program about errors secrets json counters clock collection query store records lease expiry import rewind access users changes webhooks tasks http observe config fit server commands cli index".split(
     " ",
   );
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "after settings admission protocol service problem route caller operations related lists reads events respond writes batch imports openapi endpoint describe documents endpoints handle wire".split(
+  "after settings admission protocol service problem route caller operations related lists reads events respond writes batch imports tasks openapi endpoint describe documents endpoints handle wire".split(
     " ",
   );
 

@@ -15,7 +15,7 @@ const bounds: Readonly<Record<string, number>> = {
   clock: 50,
   collection: 4_650,
   query: 4_600,
-  store: 23_050,
+  store: 23_100,
   "store/sqlite": 6_650,
   "store/postgres": 5_500,
   import: 1_450,
@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_650,
-  http: 20_450,
+  http: 21_800,
   config: 2_950,
   fit: 300,
   server: 1_850,
@@ -36,10 +36,11 @@ const bounds: Readonly<Record<string, number>> = {
   secrets: 150,
   lease: 100,
   expiry: 500,
+  tasks: 500,
 };
 
 /** The most files in `src`. */
-const mostFiles = 512;
+const mostFiles = 523;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

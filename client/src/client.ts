@@ -19,6 +19,7 @@ import { keyedPost } from "./posts.ts";
 import type { CollectionsOf, ConfigurationTypes } from "./resource-types.ts";
 import type { Rewind, RewindReport } from "./rewind-types.ts";
 import { SessionKeeper } from "./session-keeper.ts";
+import { TasksClient } from "./tasks.ts";
 import type { CallOptions, ClientOptions } from "./transport.ts";
 import { type Webhooks, WebhooksClient } from "./webhooks.ts";
 
@@ -63,6 +64,8 @@ export type Client<C extends ConfigurationTypes> = {
    * but the caller cannot see the result.
    */
   $rewind(rewind: Rewind<keyof CollectionsOf<C> & string>, options?: CallOptions): Promise<RewindReport>;
+  /** The tasks of the caller: changes of many resources on which the service works while others write. */
+  readonly $tasks: TasksClient<keyof CollectionsOf<C> & string>;
   /** The webhooks of the service, for administrators. For other callers, they do not exist. */
   readonly $webhooks: Webhooks;
 };
@@ -125,6 +128,7 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $keys: new ApiKeysClient(send),
     $read,
     $rewind,
+    $tasks: new TasksClient(send),
     $webhooks: new WebhooksClient(send),
   };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;

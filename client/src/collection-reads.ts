@@ -43,6 +43,8 @@ export interface ResourceChange {
   readonly at: string;
   /** Changes that were made together have the same group. Other changes have no group. */
   readonly group?: string;
+  /** The id of the task that made the change. */
+  readonly task?: string;
   /** The caller who made the change. Missing if it is not known, or if you cannot see it. */
   readonly principal?: string;
 }

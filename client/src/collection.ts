@@ -18,6 +18,7 @@ import type {
   UpdateOf,
 } from "./resource-types.ts";
 import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
+import { beginTask, type Task } from "./tasks.ts";
 import { type Answer, type Body, type Call, type CallOptions, updateType } from "./transport.ts";
 
 /** The options of a write. */
@@ -143,6 +144,11 @@ export class CollectionClient<
     return body as BulkResult<D>;
   }
 
+  /** Begins a task that changes or deletes all resources that match a filter: up to 2,000,000, but not in one commit. */
+  bulkTask(change: BulkChange<D>, options: CallOptions = {}): Promise<Task> {
+    return beginTask(this.send, keyedPost({ ...options, path: `${this.path}/_bulk`, content: change }));
+  }
+
   /**
    * Restores all deleted resources that match a filter, each to its last version, or none of them. Throws ResultHiddenError if
    * they are restored, but the caller cannot see the result.
@@ -162,8 +168,28 @@ export class CollectionClient<
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
   async import(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, on, ...options }: ImportOptions & Partial<ImportTextOptions> = {},
+    options: ImportOptions & Partial<ImportTextOptions> = {},
   ): Promise<ImportReport> {
+    return (await this.send(this.#importCall(given, options))).body as ImportReport;
+  }
+
+  /**
+   * Begins a task that imports resources as `import` does, but not in one commit: other writes go on. Throws ProblemError if a
+   * resource is invalid, and then no task begins.
+   */
+  importTask(resources: readonly ImportedOf<D>[], options?: Omit<ImportOptions, "on">): Promise<Task>;
+  importTask(body: Body, options: Omit<ImportTextOptions, "on">): Promise<Task>;
+  importTask(
+    given: readonly ImportedOf<D>[] | Body,
+    options: ImportOptions & Partial<ImportTextOptions> = {},
+  ): Promise<Task> {
+    return beginTask(this.send, { ...this.#importCall(given, options), isRepeatable: false });
+  }
+
+  #importCall(
+    given: readonly ImportedOf<D>[] | Body,
+    { dryRun, skipInvalid, on, ...options }: ImportOptions & Partial<ImportTextOptions>,
+  ): Call {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
@@ -171,7 +197,7 @@ export class CollectionClient<
       ...(delimiter === undefined ? {} : { delimiter }),
       ...(on === undefined ? {} : { on: String(on) }),
     }).toString();
-    const { body } = await this.send({
+    return {
       ...call,
       timeoutMs,
       method: "POST",
@@ -179,8 +205,7 @@ export class CollectionClient<
       headers: { "Content-Type": type },
       body: isBody(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
       isRepeatable: dryRun === true,
-    });
-    return body as ImportReport;
+    };
   }
 
   /** Deletes a resource. Throws NotFoundError if it does not exist. */

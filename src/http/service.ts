@@ -18,6 +18,7 @@ import type { KeptReceipt } from "../store/port/commit.ts";
 import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
+import type { Tasks } from "../tasks/task-loop.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { Users } from "../users/users.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -238,8 +239,10 @@ export interface Clock {
   log: Log;
 }
 
-/** What only administrators use. */
+/** What only administrators use, and tasks. */
 export interface Administration {
+  /** The changes of many resources that do not fit one commit. Absent in a batch. */
+  tasks?: Tasks | undefined;
   /** Absent if the service has no administrators. */
   webhooks?: Webhooks | undefined;
   /** Absent if the service accepts no API keys, or has no administrators. */

@@ -15,14 +15,21 @@ export class Spool {
   );
   readonly #insert = this.#database.prepare("insert into waiting values (?, ?, ?, ?)");
   #length = 0;
+  #count = 0;
 
   /** The texts and ids of all resources together, in characters. */
   get length(): number {
     return this.#length;
   }
 
+  /** The number of resources. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Throws STORAGE_FULL. */
   add({ id, text, location: { line, element } }: Row): void {
+    this.#count++;
     this.#length += text.length + (id?.length ?? 0);
     writeTemporarily(() => this.#insert.run(id ?? null, text, line, element ?? null));
   }

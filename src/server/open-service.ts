@@ -41,6 +41,8 @@ import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
+import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
+import { TaskRecords } from "../tasks/task-records.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import type { WebhookOptions } from "../webhooks/delivery.ts";
@@ -316,6 +318,21 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
   if (http.hasKeys) service.keys = keysOf(store, config);
+  let step: Promise<TaskStep> | undefined;
+  const tasks = new Tasks({
+    records: new TaskRecords(store),
+    now,
+    newUuid,
+    isReady: preparation.isComplete,
+    isShared: config.store.kind !== "sqlite",
+    step: async (...args) => {
+      step ??= createTaskStep(service, tasks);
+      return (await step)(...args);
+    },
+    warn: (text) => log.warn(text),
+  });
+  service.tasks = tasks;
+  if (!config.readOnly && thread.kind === "main") tasks.start();
   if (!config.readOnly && thread.kind === "main" && options.delivers !== false) {
     webhooks.start();
     people?.start();
@@ -356,6 +373,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       stopping.abort();
       await sweeper?.stop();
       await webhooks.stop();
+      await tasks.stop();
       await people?.close();
       await preparation.stop();
       await store.close();
@@ -446,6 +464,11 @@ async function peopleOf(config: Config, parts: Omit<PeopleParts, "settings">): P
   if (settings === undefined) return undefined;
   const { openPeople } = await import("./open-users.ts");
   return openPeople(config, { ...parts, settings });
+}
+
+/** The code that works on tasks is loaded for the first step. */
+async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep> {
+  return (await import("../http/tasks/task-steps.ts")).createTaskStep(service, tasks);
 }
 
 function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration {

@@ -184,6 +184,42 @@ describe("the client", () => {
     assert.deepEqual([imported, (await articles.get("im-3")).title], [1, "Streamed"]);
   });
 
+  test("begins tasks, follows them to their ends, and takes them back", async () => {
+    const { articles } = client;
+    const resources = [1, 2, 3].map((n) => ({ id: `task-${n}`, title: "For a task" }));
+    const imported = await client.$tasks.finished(await articles.importTask(resources));
+    assert.deepEqual([imported.kind, imported.state, imported.changed], ["import", "done", 3]);
+    const began = await articles.bulkTask({
+      filter: { title: "For a task" },
+      patch: { title: "Done" },
+      max: 3,
+    });
+    const states: string[] = [];
+    const done = await client.$tasks.finished(began, {
+      everyMs: 1,
+      onProgress: ({ state }) => states.push(state),
+    });
+    assert.deepEqual([done.state, done.changed, states.at(-1)], ["done", 3, "done"]);
+    assert.equal((await articles.get("task-2")).title, "Done");
+    const undo = await client.$tasks.finished(await client.$tasks.undo(done.id));
+    assert.deepEqual([undo.undoes, undo.changed], [done.id, 3]);
+    assert.equal((await articles.get("task-2")).title, "For a task");
+    assert.equal((await client.$tasks.cancel(done.id)).state, "done");
+    assert.deepEqual(
+      (await client.$tasks.list({ limit: 1 })).map(({ id }) => id),
+      [undo.id],
+    );
+    const rewind = await client.$tasks.rewind({
+      to: new Date(),
+      collections: ["articles"],
+      max: 9,
+      dryRun: true,
+    });
+    assert.equal((await client.$tasks.finished(rewind)).state, "done");
+    await assert.rejects(client.$tasks.get("none"), NotFoundError);
+    await articles.bulk({ filter: { title: "For a task" }, delete: true, max: 3 });
+  });
+
   test("goes back in time, or says what would not fit", async () => {
     const { articles } = client;
     const { id } = await articles.create({ title: "Before" });

@@ -69,6 +69,7 @@ export const onPostgres: Readonly<Record<"middle" | "slow", readonly string[]>> 
     "replace",
     "shared-flushes",
     "stuck-writer",
+    "tasks",
     "unique",
     "unique-combinations",
     "update",

@@ -38,13 +38,14 @@ const maxBulkPatch = 65_536;
 type Body = { [Name in (typeof bulkMembers)[number]]?: unknown };
 
 /**
- * Reads the content. Throws INVALID_PARAMETER with all violations, INVALID_PATCH, CONTENT_TOO_LARGE, BODY_NOT_OBJECT and the
+ * Reads the content. `most` is the largest `max`. Throws INVALID_PARAMETER with all violations, INVALID_PATCH, CONTENT_TOO_LARGE, BODY_NOT_OBJECT and the
  * problems of `parseJson`.
  */
 export function parseBulk(
   bytes: Buffer,
   scope: { collection: Collection; viewOf: ViewOf },
   limits: Limits,
+  most = maxBulk,
 ): BulkRequest {
   const body: Body = requireObject(parseJson(bytes, jsonLimits(limits)), {
     insteadOfArray: 'send {"filter":{…},"patch":{…},"max":100}',
@@ -53,7 +54,7 @@ export function parseBulk(
   requireKnown(body, bulkMembers, violations);
   const filter = readSelection(body, scope, violations);
   requireOneAction(body, violations);
-  const terms = readTerms(body, violations);
+  const terms = readTerms(body, violations, most);
   violations.throwIfAny();
   return { filter, ...readPatch(body, limits), ...terms };
 }
@@ -78,9 +79,13 @@ export function parseRestores(
   return { filter, ...terms };
 }
 
-function readTerms({ max, dryRun }: Body, violations: Violations): Pick<BulkRequest, "max" | "isDryRun"> {
+function readTerms(
+  { max, dryRun }: Body,
+  violations: Violations,
+  most = maxBulk,
+): Pick<BulkRequest, "max" | "isDryRun"> {
   return {
-    max: readMax(max, violations, { most: maxBulk, verb: "match" }),
+    max: readMax(max, violations, { most, verb: "match" }),
     isDryRun: readWord(dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false,
   };
 }

@@ -48,24 +48,13 @@ export function performBulk(write: BulkWrite): Promise<Result> {
 }
 
 const steps: WriteSteps<Bulk, true, BulkContent> = {
-  find: async ({ operation: { guard, collection }, request }) => {
-    requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
-    if (!guard.can("list")) throw guard.denied("list");
-    if (collection.requirePreconditions) throw preconditionRequired();
-    return true;
-  },
+  find: async (write) => requireBulk(write),
   read: async (write) => {
     const { service, operation, request } = write;
-    const { limits } = service.settings;
-    const { guard, collection } = operation;
-    const bytes = await readContent(request, limits);
-    const asked = parseBulk(bytes, { collection, viewOf: viewsOf(service, operation.caller) }, limits);
-    const action = asked.patch === undefined ? "delete" : "update";
-    if (!guard.can(action)) throw guard.denied(action);
-    const change =
-      asked.patch === undefined ? deletion : patchContent(service.settings, operation, asked.patch);
+    const bytes = await readContent(request, service.settings.limits);
+    const asked = askedIn(service, operation, bytes);
     await pauseAfter(bytes.length);
-    return { ...asked, change, selected: await select(write, asked) };
+    return { ...asked, selected: await select(write, asked) };
   },
   // One at a time, because each takes a place in the queues of all its resources.
   resources: ({ operation }, { selected = [], isDryRun }) =>
@@ -87,6 +76,32 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
   },
 };
 
+/** Throws unless the caller can make bulk changes in the collection. */
+export function requireBulk({ operation: { guard, collection }, request }: BulkWrite): true {
+  requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
+  if (!guard.can("list")) throw guard.denied("list");
+  if (collection.requirePreconditions) throw preconditionRequired();
+  return true;
+}
+
+/** What the content of a bulk change asks for. Throws the problems of the content, and if the caller cannot do it with any resource. */
+export function askedIn(
+  service: Service,
+  operation: Bulk,
+  bytes: Buffer,
+  most = maxBulk,
+): BulkRequest & Pick<BulkContent, "change"> {
+  const { settings } = service;
+  const { guard, collection, caller } = operation;
+  const asked = parseBulk(bytes, { collection, viewOf: viewsOf(service, caller) }, settings.limits, most);
+  const action = asked.patch === undefined ? "delete" : "update";
+  if (!guard.can(action)) throw guard.denied(action);
+  return {
+    ...asked,
+    change: asked.patch === undefined ? deletion : patchContent(settings, operation, asked.patch),
+  };
+}
+
 /** Decides about each resource as its own request would. */
 async function decideAll(
   write: BulkWrite,
@@ -95,32 +110,45 @@ async function decideAll(
 ): Promise<Pick<CommitPlan, "changes" | "at">> {
   const { service, operation, request } = write;
   const at = timeOf(service, operation, selected);
-  const inside: Service = { ...service, now: () => at };
   const changes: Change[] = [];
   const pause = createPauses();
   let bytes = 0;
   let length = selected.reduce((sum, { text }) => sum + text.length, 0);
   for (const current of selected) {
-    const { id } = current;
-    const own =
-      patch === undefined
-        ? ({ ...operation, kind: "delete", id } as const)
-        : ({ ...operation, kind: "patch", format: patch.format, id } as const);
     try {
-      requireRight(own, current);
-      const plan = await decideChange({ service: inside, operation: own, request }, current, change);
-      changes.push(...plan.changes);
-      const next = plan.changes[0]?.next ?? "";
+      const [own] = await decideOne(write, current, { change, patch, at });
+      if (own !== undefined) changes.push(own);
+      const next = own?.next ?? "";
       bytes += Math.max(Buffer.byteLength(current.text), Buffer.byteLength(next));
       length += next.length;
     } catch (error) {
-      throw withResource(patch?.format === "update" ? insideUpdate(error) : error, operation, id);
+      throw withResource(error, operation, current.id);
     }
     if (bytes > maxBytes) throw tooLarge();
     request.ticket.hold(length);
     await pause(leastBytes + current.text.length + patchLength);
   }
   return { changes, at };
+}
+
+/** The change of one resource, or none if it stays the same. Throws what its own request would. */
+export async function decideOne(
+  { service, operation, request }: BulkWrite,
+  current: Stored,
+  { change, patch, at }: Pick<BulkContent, "change" | "patch"> & { at: number },
+): Promise<readonly Change[]> {
+  const { id } = current;
+  const own =
+    patch === undefined
+      ? ({ ...operation, kind: "delete", id } as const)
+      : ({ ...operation, kind: "patch", format: patch.format, id } as const);
+  const inside: Service = { ...service, now: () => at };
+  try {
+    requireRight(own, current);
+    return (await decideChange({ service: inside, operation: own, request }, current, change)).changes;
+  } catch (error) {
+    throw patch?.format === "update" ? insideUpdate(error) : error;
+  }
 }
 
 /** Adds the path of the refused resource to an error of the store. */
@@ -215,7 +243,7 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
   const fits = max < maxBulk && (matched === undefined || matched <= maxBulk);
   const advice = fits
     ? `Send "max":${matched ?? maxBulk}, or a filter that matches fewer.`
-    : `One request can change at most ${maxBulk}. Send several requests, each with a filter that matches fewer, such as ${part}.`;
+    : `One request can change at most ${maxBulk}. Send several requests, each with a filter that matches fewer, such as ${part}, or one with Prefer: respond-async, which makes a task of it.`;
   return new Problem(
     "TOO_MANY_MATCHES",
     `${many} resources match, but "max" is ${max}, so nothing changed. ${advice}`,
@@ -227,7 +255,7 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
 export function tooLarge(): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
-    "The request would change more than 16 MiB of resources, so nothing changed. Send a filter that matches fewer.",
+    "The request would change more than 16 MiB of resources, so nothing changed. Send Prefer: respond-async, or a filter that matches fewer.",
   );
 }
 

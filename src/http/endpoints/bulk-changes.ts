@@ -1,5 +1,6 @@
 /** The endpoint that changes many resources of a collection. */
 import { requireNoParameters } from "../../query/list-parameters.ts";
+import { maxTaskResources } from "../../tasks/task.ts";
 import { performBulk } from "../batch/bulk.ts";
 import { type bulkMembers, maxBulk } from "../batch/bulk-content.ts";
 import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
@@ -7,8 +8,10 @@ import { type About, asMany } from "../openapi/about.ts";
 import { json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import type { Bulk } from "../operations/operation.ts";
+import { beginBulk, isForTask } from "../tasks/task-begin.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { required } from "./one-resource.ts";
+import { acceptedTask } from "./tasks.ts";
 
 const example = { filter: { id: { in: ["7", "8"] } }, delete: true, max: 2, dryRun: true };
 
@@ -22,8 +25,8 @@ export const bulkEndpoint: CollectionEndpoint<Bulk> = {
   id: ({ names }) => operationIds(names).bulk,
   summary: (about) => `Change or delete many ${asMany(about)}`,
   description:
-    "Changes all resources that match a filter, in one transaction: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would.",
-  parameters: [ref("parameters", "idempotencyKey")],
+    "Changes all resources that match a filter, in one transaction: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would. With `Prefer: respond-async`, the change becomes a task, which can be larger.",
+  parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: (about) => ({ required: true, content: json(bodySchema(about), example) }),
   successes: {
     200: {
@@ -31,6 +34,7 @@ export const bulkEndpoint: CollectionEndpoint<Bulk> = {
       may: ["Idempotent-Replayed"],
       content: json(ref("schemas", "BulkResult"), exampleResult),
     },
+    202: acceptedTask,
     204: hiddenResult,
   },
   errors: required,
@@ -38,7 +42,10 @@ export const bulkEndpoint: CollectionEndpoint<Bulk> = {
     requireNoParameters(routed.route.query);
     return collectionOf(service, routed);
   },
-  handle: (service, asked) => performBulk(writeOf(service, asked)),
+  handle: (service, asked) => {
+    const write = writeOf(service, asked);
+    return isForTask(service, asked) ? beginBulk(write) : performBulk(write);
+  },
 };
 
 /** Either `filter` or `all`, and one of `patch`, `update` and `delete`. */
@@ -54,10 +61,10 @@ function bodySchema({ names }: About): Part {
     update: ref("schemas", "Update"),
     delete: { const: true },
     max: {
-      description: "If more resources match, nothing changes.",
+      description: `If more resources match, nothing changes. Without \`Prefer: respond-async\`, it is at most ${maxBulk}.`,
       type: "integer",
       minimum: 1,
-      maximum: maxBulk,
+      maximum: maxTaskResources,
     },
     dryRun: { type: "boolean", default: false },
   };

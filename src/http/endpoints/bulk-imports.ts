@@ -6,6 +6,8 @@ import { operationIds, schemaNames } from "../openapi/names.ts";
 import { type importParameters, parseImport } from "../operations/import-parameters.ts";
 import type { Import } from "../operations/operation.ts";
 import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
+import { beginImport, isForTask } from "../tasks/task-begin.ts";
+import { acceptedTask } from "./tasks.ts";
 
 const parameters: Readonly<Record<(typeof importParameters)[number], { description: string; schema: Part }>> =
   {
@@ -51,14 +53,18 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   id: ({ names }) => operationIds(names).import,
   summary: (about) => `Import ${asMany(about)}`,
   description:
-    "Creates all resources in the body, or none. Resources keep their ids. Only administrators can import.",
-  parameters: Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
+    "Creates all resources in the body, or none. Resources keep their ids. With `Prefer: respond-async`, the import becomes a task. Only administrators can import.",
+  parameters: [
+    ...Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
+    ref("parameters", "preferAsync"),
+  ],
   body: (about) => ({ required: true, content: contentOf(about) }),
   successes: {
     200: {
       description: "The report of the import.",
       content: json(ref("schemas", "ImportReport"), exampleReport),
     },
+    202: acceptedTask,
   },
   parse(_, { route: { collection, query }, caller, request }) {
     // Administrators see every attribute.
@@ -69,8 +75,11 @@ export const importEndpoint: CollectionEndpoint<Import> = {
     };
   },
   // The code is loaded here, because few services import while they run.
-  handle: async (service, { parsed, request }) =>
-    (await import("../imports/imports.ts")).performImport(service, parsed, request),
+  handle: async (service, asked) => {
+    const { parsed, request } = asked;
+    if (isForTask(service, asked)) return beginImport(service, parsed, request);
+    return (await import("../imports/imports.ts")).performImport(service, parsed, request);
+  },
 };
 
 function contentOf({ names, version, examples }: About): Part {

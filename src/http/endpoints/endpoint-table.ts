@@ -20,6 +20,7 @@ import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
 import { signInEndpoints } from "./sign-in.ts";
 import { factorEndpoints } from "./sign-in-factors.ts";
 import { providerEndpoints } from "./sign-in-providers.ts";
+import { taskEndpoints } from "./tasks.ts";
 import { userAdministrationEndpoints } from "./user-administration.ts";
 import { webhookEndpoints } from "./webhooks.ts";
 
@@ -27,6 +28,7 @@ export const endpointTable = new EndpointTable({
   own: [
     batchEndpoint,
     rewindEndpoint,
+    ...taskEndpoints,
     collectionDetailsEndpoint,
     accessCheckEndpoint,
     configurationEndpoint,

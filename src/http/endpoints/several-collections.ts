@@ -3,7 +3,9 @@ import type { RewindReport } from "../../rewind/attempt.ts";
 import { performBatch } from "../batch/batch.ts";
 import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
+import { beginRewind, isForTask } from "../tasks/task-begin.ts";
 import { performRewind } from "../writes/rewind.ts";
+import { acceptedTask } from "./tasks.ts";
 
 export const batchEndpoint: Endpoint = {
   path: "/_batch",
@@ -57,8 +59,8 @@ export const rewindEndpoint: Endpoint = {
   id: "rewind",
   summary: "Go back in time",
   description:
-    "Returns collections to their state at an earlier time, with new versions, in one transaction. Only administrators can rewind.",
-  parameters: [ref("parameters", "idempotencyKey")],
+    "Returns collections to their state at an earlier time, with new versions, in one transaction. With `Prefer: respond-async`, the rewind becomes a task. Only administrators can rewind.",
+  parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: () => ({
     required: true,
     content: json(ref("schemas", "Rewind"), { to: "2026-01-31T08:30:00.000Z", max: 100, dryRun: true }),
@@ -69,7 +71,11 @@ export const rewindEndpoint: Endpoint = {
       may: ["Idempotent-Replayed"],
       content: json(ref("schemas", "RewindReport"), exampleReport),
     },
+    202: acceptedTask,
     204: hiddenResult,
   },
-  handle: (service, asked) => performRewind({ service, operation: asked, request: asked.request }),
+  handle: (service, asked) => {
+    const write = { service, operation: asked, request: asked.request };
+    return isForTask(service, asked) ? beginRewind(write) : performRewind(write);
+  },
 };

@@ -20,7 +20,7 @@ import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { requireFewCollections } from "../writes/create.ts";
-import { reportOf } from "./report.ts";
+import { type ImportReport, reportOf } from "./report.ts";
 
 /** The memory that counts for an import: its content and its batches are never in memory as a whole. */
 const heldBytes = 4_194_304;
@@ -47,6 +47,28 @@ export async function performImport(
   return { kind: "document", document: { status: 200, type: jsonType, body } };
 }
 
+/**
+ * Reads and checks the content of an import that becomes a task, and passes the resources on. Throws as `performImport`, but no
+ * errors of writing.
+ */
+export async function readImport<T>(
+  service: Service,
+  operation: Import,
+  request: HttpRequest,
+  pass: (read: { spool: Spool; report: ImportReport }) => Promise<T>,
+): Promise<T> {
+  requireSupportedHeaders(request);
+  request.ticket.hold(heldBytes);
+  return service.writes.run("imports", () =>
+    withContentOf(service, { operation, request }, async ({ reader, spool }) => {
+      const result = reader.resultFor(spool.count);
+      const report = reportOf(result, { read: reader.read, dryRun: operation.asked.dryRun });
+      if (!reader.isAccepted) throw invalid(result, reader.read, report);
+      return pass({ spool, report });
+    }),
+  );
+}
+
 /** Throws INVALID_PARAMETER for a header that the client relies on, and that an import does not support. */
 function requireSupportedHeaders({ headers }: HttpRequest): void {
   const names = ["Idempotency-Key", "If-Match", "If-None-Match", "If-Unmodified-Since"];
@@ -58,20 +80,32 @@ function requireSupportedHeaders({ headers }: HttpRequest): void {
   });
 }
 
-async function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
+function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
+  const { asked } = operation;
+  return withContentOf(service, { operation, request }, async (work) => {
+    const { reader } = work;
+    const mayAdd = asked.dryRun ? !reader.isBroken : reader.isAccepted;
+    const added = mayAdd ? await writeAll(service, work) : nothing;
+    const result = reader.resultFor(added.count, added.merged ?? (asked.on && { changed: 0, same: 0 }));
+    const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
+    if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
+    return report;
+  });
+}
+
+/** Reads and checks the content, and does work with it. */
+async function withContentOf<T>(
+  service: Service,
+  { operation, request }: Pick<Work, "operation" | "request">,
+  work: (read: Work) => Promise<T>,
+): Promise<T> {
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
   const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid, on: asked.on });
   const spool = new Spool();
   try {
     await readAll(service, { operation, request, reader, spool }).catch(throwProblem);
-    const mayAdd = asked.dryRun ? !reader.isBroken : reader.isAccepted;
-    const added = mayAdd ? await writeAll(service, { operation, request, reader, spool }) : nothing;
-    const { on } = asked;
-    const result = reader.resultFor(added.count, added.merged ?? (on && { changed: 0, same: 0 }));
-    const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
-    if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
-    return report;
+    return await work({ operation, request, reader, spool });
   } finally {
     spool.close();
   }

@@ -133,8 +133,9 @@ const change: Part = closedObject(
       ...text,
     },
     group: { description: "Changes that were made together have the same value.", ...text },
+    task: { description: "The id of the task that made the change.", ...text },
   },
-  { optional: ["principal", "group"], description: "A change of a resource." },
+  { optional: ["principal", "group", "task"], description: "A change of a resource." },
 );
 
 const deletion: Part = closedObject(

@@ -165,6 +165,10 @@ const requestHeaders = {
     "A date. If the resource has changed since then, the response is 412.",
   ],
   prefer: ["Prefer", "`return=minimal` gives a response without a body."],
+  preferAsync: [
+    "Prefer",
+    "`respond-async` makes a task of the request. The response is 202, with the path of the task in `Location`.",
+  ],
   idempotencyKey: [
     "Idempotency-Key",
     "A random key, such as a UUID. A request takes effect once, even if you send it again with the same key.",

@@ -16,6 +16,7 @@ import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts"
 import type { Limits } from "../settings.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";
 import { closedObject, count, type Part, text } from "./described.ts";
+import { taskSchema } from "./task-schema.ts";
 
 /** The schemas, by their names. */
 export function writeSchemas(limits: Limits): Record<string, Part> {
@@ -26,6 +27,7 @@ export function writeSchemas(limits: Limits): Record<string, Part> {
     Batch: batch(limits),
     BatchResults: batchResults,
     BulkResult: bulkResult,
+    Task: taskSchema,
     ImportReport: importReport,
     ...rewindSchemas,
   };

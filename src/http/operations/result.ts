@@ -54,6 +54,8 @@ export interface FiguresResult {
 export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
   principal: string | undefined;
   group: string | undefined;
+  /** The task that made the change. */
+  task: string | undefined;
 };
 
 /** A page of changes. */

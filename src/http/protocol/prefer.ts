@@ -1,4 +1,4 @@
-/** Reads the preference `return` of the Prefer header (RFC 7240). The service ignores all other preferences. */
+/** Reads the preferences `return` and `respond-async` of the Prefer header (RFC 7240). The service ignores all others. */
 import type { IncomingHttpHeaders } from "node:http";
 
 /** The body of the response to a write: none, or the resource. */
@@ -18,21 +18,26 @@ const member = new RegExp(`[ \\t]*(?:${preference}[ \\t]*)?(?:,|$)`, "y");
  */
 export function preferredReturn({ prefer }: IncomingHttpHeaders): PreferredReturn | undefined {
   if (prefer === undefined) return undefined;
-  const values = returnsOf(String(prefer));
+  const values = valuesOf(String(prefer), "return").map((value) => unquote(value).toLowerCase());
   if (values.includes("minimal") && values.includes("representation")) return undefined;
   const [first] = values; // if there are several, the first one counts
   return first === "minimal" || first === "representation" ? first : undefined;
 }
 
-/** The values of all `return` preferences, in lower case; none if the header is malformed. */
-function returnsOf(prefer: string): string[] {
+/** Whether the client prefers a response before the work is done (RFC 7240 §4.1). */
+export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
+  return prefer !== undefined && valuesOf(String(prefer), "respond-async").includes("");
+}
+
+/** The values of all preferences with this name, as they were sent; none if the header is malformed. */
+function valuesOf(prefer: string, wanted: string): string[] {
   const values: string[] = [];
   member.lastIndex = 0;
   while (member.lastIndex < prefer.length) {
     const match = member.exec(prefer);
     if (match === null) return [];
     const [, name = "", value = ""] = match;
-    if (name.toLowerCase() === "return") values.push(unquote(value).toLowerCase());
+    if (name.toLowerCase() === wanted) values.push(value);
   }
   return values;
 }

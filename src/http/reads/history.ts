@@ -1,6 +1,6 @@
 /** Reads the history of resources: earlier states, and the list of changes with its response. */
 import { formatCursor } from "../../query/cursor.ts";
-import type { ResourceChange } from "../../store/port/change-log.ts";
+import { authorOf, type ResourceChange } from "../../store/port/change-log.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
 import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operation.ts";
@@ -46,11 +46,13 @@ export async function readChanges(
   const showsPrincipal = service.settings.showPrincipal || guard.may("update", state.last.text);
   const changes = found.slice(0, limit).map((change) => ({
     ...change,
-    principal: showsPrincipal ? change.principal : undefined,
+    ...(showsPrincipal ? authorOf(change.principal) : noAuthor),
     group: change.group === undefined ? undefined : service.tags.group(change.group),
   }));
   return { kind: "changes", operation, changes, more: found.length > limit };
 }
+
+const noAuthor = { principal: undefined, task: undefined };
 
 /** A page of changes as a response. */
 export function changesResponse(
@@ -77,8 +79,8 @@ export function changesResponse(
 }
 
 /** Changes that were made together have the same `group`. */
-function toJson({ version, kind, at, principal, group }: ShownChange): Record<string, unknown> {
-  return { version, kind, at: new Date(at).toISOString(), principal, group };
+function toJson({ version, kind, at, principal, group, task }: ShownChange): Record<string, unknown> {
+  return { version, kind, at: new Date(at).toISOString(), principal, group, task };
 }
 
 /** A resource that exists, or that `deleted` has deleted. */

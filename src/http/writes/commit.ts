@@ -4,6 +4,7 @@ import { isAbout } from "../../collection/resource.ts";
 import { hiddenConflict } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
+import { authorInTask } from "../../store/port/change-log.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
@@ -55,6 +56,8 @@ export interface CommitPlan {
   tellsSecret?: boolean;
   /** Whether the texts are earlier ones, which can have attributes of accounts that have changed since. @default false */
   revives?: boolean;
+  /** The task that the commit is a slice of, for the history. @default none */
+  task?: string;
   /** Called after the commit. */
   onCommitted?: () => void;
 }
@@ -78,7 +81,9 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && idempotency === undefined) return result;
-  const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
+  const { subject } = caller.principal ?? {};
+  const author = plan.task === undefined ? subject : authorInTask(plan.task, subject);
+  const principal = author === undefined ? {} : { principal: author };
   const response = idempotency && respond(service, result, request);
   const kept = response && plan.tellsSecret === true ? withoutBody(response) : response;
   const receipt = kept && idempotency && { receipt: receiptFor(service, idempotency, kept) };

@@ -26,7 +26,14 @@ type Asked = Omit<RewindContent, "collections"> & { collections: readonly Collec
  * CONTENT_TOO_LARGE, UNAVAILABLE, the problems of the content, and the store's.
  */
 export async function performRewind(write: Rewind): Promise<Result> {
-  const { service, request } = write;
+  const { service } = write;
+  const asked = await readRewind(write);
+  // One at a time, because of the memory that each of them needs.
+  return service.writes.run("rewinds", () => untilCommitted(service, () => attempt(write, asked)));
+}
+
+/** What a rewind asks for. Throws the problems of the content, and UNAVAILABLE. */
+export async function readRewind({ service, request }: Rewind): Promise<Asked> {
   requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
   if (service.readOnly)
     throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was rewound. Try again later.");
@@ -37,10 +44,7 @@ export async function performRewind(write: Rewind): Promise<Result> {
   const known = await servedNames(service);
   const asked = parseRewind(bytes, { known, now: service.now() }, limits);
   const collections = (asked.collections ?? known).map((name) => findCollection(service, name) as Collection);
-  // One at a time, because of the memory that each of them needs.
-  return service.writes.run("rewinds", () =>
-    untilCommitted(service, () => attempt(write, { ...asked, collections })),
-  );
+  return { ...asked, collections };
 }
 
 async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {

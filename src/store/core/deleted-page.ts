@@ -8,7 +8,7 @@ import type { SortKey } from "../../collection/indexes.ts";
 import { isIdPath } from "../../collection/paths.ts";
 import { type Filter, leavesOf, matches } from "../../query/filter.ts";
 import { comparePositions, cursorValuesOf } from "../../query/sort.ts";
-import type { ChangedResource } from "../port/change-log.ts";
+import { authorOf, type ChangedResource } from "../port/change-log.ts";
 import { type DeletedQuery, type ListQuery, maxPageBytes, type Page } from "../port/page.ts";
 import type { Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
@@ -74,7 +74,7 @@ function isOfDeletions({ filter, sort = [] }: Query): boolean {
 }
 
 function memberOf({ at, principal, version }: LoggedDelete, deleted: DeletedQuery): object {
-  return deletionOf({ at, by: principal, version: version - 1 }, deleted);
+  return deletionOf({ at, by: authorOf(principal).principal, version: version - 1 }, deleted);
 }
 
 /** Calls `use` with the text of each resource before its delete, in order, until it returns `false`. */

@@ -18,6 +18,25 @@ export interface LoggedChange {
   text: string | undefined;
 }
 
+/** Stands between the id of a task and the subject of the caller who began it. */
+const inTask = "\u001e";
+
+const ofTask = new RegExp(`^([0-9a-f-]{36})${inTask}(.*)$`, "s");
+
+/** The `principal` of a change that a task makes for a caller. */
+export function authorInTask(task: string, subject: string | undefined): string {
+  return `${task}${inTask}${subject ?? ""}`;
+}
+
+/** The caller and the task in the `principal` of a change. */
+export function authorOf(principal: string | undefined): {
+  principal: string | undefined;
+  task: string | undefined;
+} {
+  const [, task, subject] = ofTask.exec(principal ?? "") ?? [];
+  return task === undefined ? { principal, task } : { principal: subject || undefined, task };
+}
+
 /** A change without its texts and its origin. */
 export type LoggedKey = Pick<LoggedChange, "id" | "version" | "kind" | "at">;
 

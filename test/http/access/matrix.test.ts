@@ -37,7 +37,13 @@ const documents: Readonly<Record<string, readonly [path: string, status: number]
 const rows: Readonly<
   Record<
     string,
-    Action | "anybody" | "each operation" | "each selected resource" | "each collection" | "administration"
+    | Action
+    | "anybody"
+    | "each operation"
+    | "each selected resource"
+    | "each collection"
+    | "own tasks"
+    | "administration"
   >
 > = {
   "/{collection} GET": "list",
@@ -134,6 +140,15 @@ const rows: Readonly<
   "/_console/first-key OPTIONS": "administration",
   "/{collection}/_import POST": "administration",
   "/{collection}/_import OPTIONS": "administration",
+  "/_tasks GET": "own tasks",
+  "/_tasks HEAD": "own tasks",
+  "/_tasks OPTIONS": "anybody",
+  "/_tasks/{id} GET": "own tasks",
+  "/_tasks/{id} HEAD": "own tasks",
+  "/_tasks/{id} DELETE": "own tasks",
+  "/_tasks/{id} OPTIONS": "anybody",
+  "/_tasks/{id}/_undo POST": "own tasks",
+  "/_tasks/{id}/_undo OPTIONS": "anybody",
   "/_rewind POST": "administration",
   "/_rewind OPTIONS": "administration",
   "/_webhooks/{id}/_test POST": "administration",
@@ -417,6 +432,9 @@ const sentTo: Readonly<Record<string, (method: string, name: string, authorId: s
     { method, path: `${prefix}/_webhooks/1/_deliveries/1/_retry`, go: 404 },
   ],
   "/_rewind": (method) => [{ method, path: `${prefix}/_rewind`, content: { to: "2026-01-31" }, go: 404 }],
+  "/_tasks": (method) => [{ method, path: `${prefix}/_tasks`, go: 200 }],
+  "/_tasks/{id}": (method) => [{ method, path: `${prefix}/_tasks/1`, go: 404 }],
+  "/_tasks/{id}/_undo": (method) => [{ method, path: `${prefix}/_tasks/1/_undo`, go: 404 }],
   "/_batch": (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
 
@@ -470,6 +488,8 @@ describe("what each caller may", () => {
           await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
         } else if (path === "/{collection}" && byKey.includes(method)) {
           await compare(sent, (caller) => expectedByKey(name, method, caller, authorId));
+        } else if (action === "own tasks") {
+          await compare(sent, (caller) => (caller === undefined || isRefused(caller) ? 401 : "go"));
         } else if (path === "/{collection}/{id}/{relation}") {
           // The caller must also be able to read the parent.
           const asked = action as Action;

@@ -33,6 +33,10 @@ POST    /_access                                                   caller
 GET     /_events                                                   caller
 POST    /_batch                                                    writer
 POST    /_rewind                                                   administrator
+GET     /_tasks                                                    caller
+GET     /_tasks/{id}                                               caller
+DELETE  /_tasks/{id}                                               caller
+POST    /_tasks/{id}/_undo                                         caller
 GET     /_configuration                                            administrator
 GET     /_auth                                                     caller
 POST    /_auth/sign-up                                             caller

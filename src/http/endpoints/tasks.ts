@@ -1,0 +1,149 @@
+/** The endpoints of tasks: those who began one, and administrators, see how far it is, cancel it and undo it. */
+import { denied } from "../../access/challenges.ts";
+import type { Versioned } from "../../records.ts";
+import { isOvertaken } from "../../records.ts";
+import { ended, isAtWork, type Task } from "../../tasks/task.ts";
+import type { Tasks } from "../../tasks/task-loop.ts";
+import { administers } from "../caller/permission.ts";
+import { type Endpoint, hiddenResult, type Success } from "../endpoint/endpoint.ts";
+import { json, listOf, ref } from "../openapi/described.ts";
+import { type Asked, notFound, type Result } from "../operations/result.ts";
+import { jsonType } from "../protocol/message.ts";
+import type { Service } from "../service.ts";
+import { beginUndo, shownTask } from "../tasks/task-begin.ts";
+import { overtaken, type WriteAttempt } from "../writes/commit.ts";
+import { untilCommitted } from "../writes/write.ts";
+
+const example = {
+  id: "0193ad4c-7b1e-7c39-9f5e-2f6f3f1a9b10",
+  kind: "update",
+  state: "running",
+  collection: "topics",
+  by: null,
+  dryRun: false,
+  total: 250_000,
+  done: 12_000,
+  changed: 11_990,
+  refused: 0,
+  firstRefused: [],
+  createdAt: "2026-01-31T08:30:00.000Z",
+};
+
+const task = json(ref("schemas", "Task"), example);
+
+/** The success of a request that becomes a task. */
+export const acceptedTask: Success = {
+  description: "The request became a task. `Location` is its path.",
+  must: ["Location", "Preference-Applied"],
+  may: ["Idempotent-Replayed"],
+  content: task,
+};
+
+const names = { id: { description: "The id of the task." } };
+
+/** The endpoints. */
+export const taskEndpoints: readonly Endpoint[] = [
+  {
+    path: "/_tasks",
+    method: "GET",
+    who: "everyone",
+    isNeverForbidden: true,
+    page: { usual: 100, most: 1_000, hasAfter: false, what: "tasks" },
+    id: "listTasks",
+    summary: "List tasks",
+    description: "Lists the tasks that the caller began, the latest first. Administrators see all tasks.",
+    successes: {
+      200: { description: "The tasks.", content: json(listOf(ref("schemas", "Task")), [example]) },
+    },
+    handle: async (service, { caller, page }) => {
+      requireCaller(service, caller);
+      const by = administers(service, caller) ? undefined : (caller.principal?.subject ?? null);
+      const tasks = await (service.tasks as Tasks).records.latest(page.limit, by);
+      return shown(tasks.map(shownTask));
+    },
+  },
+  {
+    path: "/_tasks/{id}",
+    method: "GET",
+    who: "everyone",
+    isNeverForbidden: true,
+    names,
+    id: "getTask",
+    summary: "Read a task",
+    description:
+      "Says how far a task is, and what it could not change. The caller who began it and administrators can read it.",
+    successes: { 200: { description: "The task.", content: task } },
+    handle: async (service, asked) => {
+      const found = await taskOf(service, asked);
+      return found === undefined ? notFound : shown(shownTask(found.value));
+    },
+  },
+  {
+    path: "/_tasks/{id}",
+    method: "DELETE",
+    who: "everyone",
+    isNeverForbidden: true,
+    names,
+    id: "cancelTask",
+    summary: "Cancel a task",
+    description:
+      "Ends a task before its next slice. What it has changed stays. A task that has ended does not change.",
+    successes: { 200: { description: "The task.", content: task } },
+    handle: (service, asked) => untilCommitted(service, () => cancel(service, asked)),
+  },
+  {
+    path: "/_tasks/{id}/_undo",
+    method: "POST",
+    who: "everyone",
+    isNeverForbidden: true,
+    names,
+    isKeyed: true,
+    parameters: [ref("parameters", "idempotencyKey")],
+    id: "undoTask",
+    summary: "Take a task back",
+    description:
+      "Begins a task that takes back what another task has changed. Resources that others have changed since stay unchanged.",
+    successes: { 202: acceptedTask, 204: hiddenResult },
+    errors: [409],
+    handle: async (service, asked) => {
+      const { caller, idempotency, request } = asked;
+      const found = await taskOf(service, asked);
+      if (found === undefined) return notFound;
+      const operation = { caller, ...(idempotency && { idempotency }) };
+      return beginUndo({ service, operation, request }, found);
+    },
+  },
+];
+
+/** The task in the path, if the caller can see it. */
+async function taskOf(service: Service, { caller, names }: Asked): Promise<Versioned<Task> | undefined> {
+  requireCaller(service, caller);
+  const found = await (service.tasks as Tasks).records.task(names.id as string);
+  const isOwn = found?.value.by === caller.principal?.subject;
+  return isOwn || administers(service, caller) ? found : undefined;
+}
+
+/** Throws UNAUTHENTICATED in a service with `auth`: without a credential, no task belongs to the caller. */
+function requireCaller({ access }: Service, { principal }: Asked["caller"]): void {
+  if (access !== undefined && principal === undefined) throw denied(undefined);
+}
+
+async function cancel(service: Service, asked: Asked): Promise<WriteAttempt> {
+  const tasks = service.tasks as Tasks;
+  const found = await taskOf(service, asked);
+  if (found === undefined) return notFound;
+  if (!isAtWork(found.value)) return shown(shownTask(found.value));
+  const next: Task = { ...ended(found.value, "cancelled", service.now()), active: "yes" };
+  try {
+    await tasks.records.commit([tasks.records.moved(found, next)], service.now());
+  } catch (error) {
+    if (isOvertaken(error)) return overtaken;
+    throw error;
+  }
+  tasks.wake(); // it removes the rest of the plan
+  return shown(shownTask(next));
+}
+
+function shown(body: unknown): Result {
+  return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
+}

@@ -1,0 +1,43 @@
+/** The schema of a task. */
+import { maxRefusals, taskKinds, taskStates } from "../../tasks/task.ts";
+import { closedObject, count, listOf, type Part, text, truth } from "./described.ts";
+
+const time: Part = { ...text, format: "date-time" };
+
+/** A task, as responses have it. */
+export const taskSchema = closedObject(
+  {
+    id: text,
+    kind: { enum: taskKinds },
+    state: { enum: taskStates },
+    collection: { ...text, description: "Left out if the task changes several collections." },
+    by: { type: ["string", "null"], description: "The subject of the caller who began it." },
+    dryRun: truth,
+    total: { ...count, description: "The resources of its plan, as far as the task has made it." },
+    done: { ...count, description: "The resources that had their turn." },
+    changed: { ...count, description: "The resources that have changed." },
+    refused: { ...count, description: "The resources that could not be changed." },
+    firstRefused: listOf(
+      closedObject(
+        {
+          resource: { ...text, description: "The path of the resource." },
+          line: { ...count, description: "The line in the body of an import." },
+          element: { ...count, description: "The number of the element in the array of an import." },
+          code: text,
+          detail: text,
+        },
+        { optional: ["resource", "line", "element"] },
+      ),
+      `The first ${maxRefusals} of them.`,
+    ),
+    reason: { ...text, description: "Why it ended, if not all of its plan was done." },
+    undoes: { ...text, description: "The id of the task that it takes back." },
+    undoneBy: { ...text, description: "The id of the task that takes it back." },
+    createdAt: time,
+    endedAt: time,
+  },
+  {
+    optional: ["collection", "reason", "undoes", "undoneBy", "endedAt"],
+    description: "A change of many resources that does not fit one commit.",
+  },
+);

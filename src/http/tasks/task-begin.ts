@@ -1,0 +1,242 @@
+/** Begins tasks for requests that prefer a response before the work is done. */
+import { Problem } from "../../errors.ts";
+import type { Spool } from "../../import/spool.ts";
+import type { Versioned } from "../../records.ts";
+import {
+  isAtWork,
+  maxActiveTasks,
+  maxTaskResources,
+  newTask,
+  type Task,
+  type TaskItem,
+  type TaskRefusal,
+  type TaskRequest,
+} from "../../tasks/task.ts";
+import type { Tasks } from "../../tasks/task-loop.ts";
+import { askedIn, requireBulk } from "../batch/bulk.ts";
+import type { Caller } from "../caller/admit.ts";
+import type { Bulk, Import, Writes } from "../operations/operation.ts";
+import type { Asked, Result } from "../operations/result.ts";
+import { readContent } from "../protocol/content.ts";
+import { type HttpRequest, jsonType } from "../protocol/message.ts";
+import { prefersAsync } from "../protocol/prefer.ts";
+import type { Service } from "../service.ts";
+import { commit, type Write } from "../writes/commit.ts";
+import { requireCollection } from "../writes/create.ts";
+import { readRewind } from "../writes/rewind.ts";
+import { untilCommitted } from "../writes/write.ts";
+import { partSize, type TaskRewind } from "./task-plan.ts";
+
+/** Whether a request becomes a task. In a service with `auth`, a task needs a caller whom it can belong to. */
+export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {
+  if (service.tasks === undefined || !prefersAsync(request.headers)) return false;
+  return service.access === undefined || caller.principal !== undefined;
+}
+
+/** A new task, as far as its request decides it. */
+type Asking = Pick<Task, "kind"> & Partial<Task>;
+
+/** Begins a bulk change. Throws the problems of the content, and UNAVAILABLE if too many tasks wait. */
+export async function beginBulk(write: Write<Bulk>): Promise<Result> {
+  const { service, operation, request } = write;
+  requireBulk(write);
+  const bytes = await readContent(request, service.settings.limits);
+  const asked = askedIn(service, operation, bytes, maxTaskResources);
+  return begin(
+    write,
+    {
+      kind: asked.patch === undefined ? "delete" : "update",
+      collection: operation.collection.name,
+      isDryRun: asked.isDryRun,
+    },
+    bytes.toString(),
+  );
+}
+
+/** Begins a rewind. Throws the problems of the content, and UNAVAILABLE if too many tasks wait. */
+export async function beginRewind(write: Write<Writes>): Promise<Result> {
+  const { to, max, collections, isDryRun } = await readRewind(write);
+  const names = collections.map(({ name }) => name);
+  const content: TaskRewind = { to, max, collections: names };
+  const [only] = names.length === 1 ? names : [];
+  const asking = { kind: "rewind", collection: only, isDryRun } as const;
+  return begin(write, asking, JSON.stringify(content));
+}
+
+/** Begins an undo of a task that has ended. Throws TASK_UNAVAILABLE, and UNAVAILABLE if too many tasks wait. */
+export async function beginUndo(write: Write<Writes>, other: Versioned<Task>): Promise<Result> {
+  const { records } = write.service.tasks as Tasks;
+  const { id, slices, collection, changed } = other.value;
+  requireUndoable(write.service, other.value);
+  const asking = {
+    kind: "undo",
+    state: "running",
+    isPlanned: true,
+    undoes: id,
+    collection,
+    parts: slices,
+    borrowed: slices,
+    total: changed,
+  } as const;
+  return begin(write, asking, undefined, (task) => [records.moved(other, { undoneBy: task.id })]);
+}
+
+function requireUndoable({ feed }: Service, task: Task): void {
+  const refuse = (reason: string): never => {
+    throw new Problem("TASK_UNAVAILABLE", reason);
+  };
+  if (isAtWork(task)) refuse("The task still works. Cancel it with DELETE first.");
+  if (task.undoneBy !== undefined) refuse(`The task ${task.undoneBy} undoes this one already.`);
+  if (task.slices === 0) refuse("The task has changed nothing.");
+  if (feed === undefined) refuse("The service keeps no history, so it has no earlier versions.");
+}
+
+/** Begins a task. Its commit also stores the response for an Idempotency-Key. */
+export async function begin(
+  write: Write<Writes>,
+  asking: Asking,
+  content: string | undefined,
+  also: (task: Task) => readonly Parameters<Tasks["records"]["commit"]>[0][number][] = () => [],
+): Promise<Result> {
+  const { service, operation } = write;
+  const tasks = service.tasks as Tasks;
+  const { task, request } = await taskOf(service, operation.caller, asking, content);
+  return untilCommitted(service, () =>
+    commit(write, {
+      kind: "plan",
+      changes: [...tasks.records.begun(task, request), ...also(task)],
+      at: task.createdAt,
+      result: accepted(service, task),
+      onCommitted: () => tasks.wake(),
+    }),
+  );
+}
+
+async function taskOf(
+  service: Service,
+  caller: Caller,
+  asking: Asking,
+  content: string | undefined,
+): Promise<{ task: Task; request: TaskRequest }> {
+  const { records } = service.tasks as Tasks;
+  const principal = caller.principal ?? null;
+  if (service.readOnly)
+    throw new Problem("UNAVAILABLE", "The service is read-only now. No task begins. Try again later.");
+  await records.prepare();
+  if ((await records.active()).length >= maxActiveTasks)
+    throw new Problem("UNAVAILABLE", `${maxActiveTasks} tasks wait or work already. Try again later.`, {
+      headers: { "retry-after": "60" },
+    });
+  const task = newTask({
+    id: service.newUuid(),
+    by: principal?.subject ?? null,
+    createdAt: service.now(),
+    ...asking,
+  });
+  return { task, request: { principal, ...(content !== undefined && { content }) } };
+}
+
+/** Begins an import. Throws INVALID_PARAMETER for an import by a unique key, the problems of its content, UNAVAILABLE, and the problems of the store. */
+export async function beginImport(
+  service: Service,
+  operation: Import,
+  request: HttpRequest,
+): Promise<Result> {
+  if (operation.asked.on !== undefined) {
+    const detail = "does not go together with respond-async";
+    throw new Problem(
+      "INVALID_PARAMETER",
+      "An import by a unique key is one commit. Leave out Prefer: respond-async.",
+      {
+        violations: [{ in: "query", name: "on", code: "notTogether", detail }],
+      },
+    );
+  }
+  const { readImport } = await import("../imports/imports.ts");
+  return readImport(service, operation, request, async ({ spool, report }) => {
+    const { collection, asked, caller } = operation;
+    await requireCollection(service, collection);
+    const asking = {
+      collection: collection.name,
+      refused: report.invalid,
+      firstRefused: report.errors.map(({ line, element, code, detail, pointer }): TaskRefusal => {
+        const text = pointer === undefined ? detail : `${pointer} ${detail}`;
+        return { line, ...(element !== undefined && { element }), code, detail: text };
+      }),
+      isDryRun: asked.dryRun,
+      skipInvalid: asked.skipInvalid,
+    };
+    return storeImport(service, caller, asking, spool);
+  });
+}
+
+async function storeImport(
+  service: Service,
+  caller: Caller,
+  asking: Partial<Task> & { collection: string },
+  spool: Spool,
+): Promise<Result> {
+  const { collection } = asking;
+  const tasks = service.tasks as Tasks;
+  const { records } = tasks;
+  const { task, request } = await taskOf(
+    service,
+    caller,
+    { kind: "import", active: "no", ...asking },
+    undefined,
+  );
+  // The engine leaves it alone until its plan is complete.
+  await records.commit(records.begun(task, request), service.now());
+  let parts = 0;
+  let total = 0;
+  // Integers that the service generates come last, because they must be above every id of the input.
+  for (const haveId of [true, false])
+    for (const rows of spool.batches({ haveId }))
+      for (let from = 0; from < rows.length; from += partSize) {
+        const items = rows.slice(from, from + partSize).map(({ id, text, location }): TaskItem => {
+          return { ...(id !== undefined && { id }), text, ...location };
+        });
+        await records.commit([records.planned(task.id, parts++, { collection, items })], service.now());
+        total += items.length;
+      }
+  const state = asking.skipInvalid === true && asking.isDryRun !== true ? "running" : "checking";
+  const planned: Task = { ...task, total, parts, isPlanned: true, active: "yes", state };
+  await records.commit([records.moved({ value: task, version: 1 }, planned)], service.now());
+  tasks.wake();
+  return accepted(service, planned);
+}
+
+function accepted({ settings }: Service, task: Task): Result {
+  const headers = {
+    location: `${settings.prefix}/_tasks/${task.id}`,
+    "preference-applied": "respond-async",
+  };
+  return {
+    kind: "document",
+    document: { status: 202, type: jsonType, body: JSON.stringify(shownTask(task)), headers },
+  };
+}
+
+/** A task as its caller sees it. */
+export function shownTask(task: Task): Record<string, unknown> {
+  const { id, kind, state, collection, by, isDryRun = false, undoes, undoneBy, total, done, changed } = task;
+  const { refused, firstRefused, reason, createdAt, endedAt } = task;
+  return {
+    id,
+    kind,
+    state,
+    collection,
+    by,
+    dryRun: isDryRun,
+    total,
+    done,
+    changed,
+    refused,
+    firstRefused,
+    reason,
+    undoes,
+    undoneBy,
+    createdAt: new Date(createdAt).toISOString(),
+    endedAt: endedAt === undefined ? undefined : new Date(endedAt).toISOString(),
+  };
+}

@@ -1,0 +1,59 @@
+/** One task at work: its service, its request, and the caller whose rights it has. */
+import { Socket } from "node:net";
+import { openCollection } from "../../collection/collection.ts";
+import type { Versioned } from "../../records.ts";
+import type { Task, TaskRequest } from "../../tasks/task.ts";
+import { maxTaskResources } from "../../tasks/task.ts";
+import type { Lease } from "../../tasks/task-loop.ts";
+import type { TaskRecords } from "../../tasks/task-records.ts";
+import { Admission, Ticket } from "../admission/ticket.ts";
+import { askedIn } from "../batch/bulk.ts";
+import type { Caller } from "../caller/admit.ts";
+import { guardOf, viewFor } from "../caller/permission.ts";
+import type { Bulk } from "../operations/operation.ts";
+import { noContent } from "../protocol/content.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import { findCollection, type Service } from "../service.ts";
+
+/** A task at work. */
+export interface TaskWork {
+  service: Service;
+  records: TaskRecords;
+  task: Versioned<Task>;
+  lease: Lease;
+  request: TaskRequest;
+  caller: Caller;
+}
+
+/** What a task does in one collection, with the rights that its caller has there now. */
+export function operationIn({ service, caller }: Pick<TaskWork, "service" | "caller">, name: string): Bulk {
+  const collection = viewFor(service, findCollection(service, name) ?? openCollection(name), caller);
+  const path = `${service.settings.prefix}/${name}`;
+  return { collection, path, guard: guardOf(service, collection, caller), caller };
+}
+
+/** What a task that updates or deletes was asked to do. Throws if its caller cannot do it any more. */
+export function bulkOf(work: TaskWork): { operation: Bulk; asked: ReturnType<typeof askedIn> } {
+  const { service, task, request } = work;
+  const operation = operationIn(work, task.value.collection ?? "");
+  const bytes = Buffer.from(request.content ?? "");
+  return { operation, asked: askedIn(service, operation, bytes, maxTaskResources) };
+}
+
+/** The request in whose name a task writes: that of the caller has ended long ago. */
+export function requestOfTask(service: Service, id: string): HttpRequest {
+  const socket = new Socket();
+  const bounds = { maxHeldBytes: Number.POSITIVE_INFINITY, maxRequests: Number.POSITIVE_INFINITY };
+  return {
+    version: "1.1",
+    method: "POST",
+    target: "",
+    headers: {},
+    rawHeaders: [],
+    id,
+    client: { ip: undefined, protocol: "http" },
+    socket,
+    content: noContent,
+    ticket: new Ticket(new Admission(service, bounds), { method: "POST", socket }),
+  };
+}

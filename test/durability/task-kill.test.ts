@@ -1,0 +1,146 @@
+/**
+ * The service is killed while a task changes many resources and others write: each change of the task is made exactly once, and no
+ * confirmed write of others is lost. `npm run prove -- tasks` does it with 1,000,000 resources and 32 writers.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase } from "../postgres/databases.ts";
+import { createClient, end, startStore } from "./program.ts";
+
+const resources = Number(process.env.HOLDFAST_TEST_TASK_RESOURCES ?? 3_000);
+const writers = Number(process.env.HOLDFAST_TEST_TASK_WRITERS ?? 4);
+const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 2);
+
+interface Task {
+  state: string;
+  total: number;
+  done: number;
+  changed: number;
+  refused: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-task-kill-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const updates = { "content-type": "application/vnd.holdfast.update+json" };
+
+/** Increments a number of some resources until the service ends. Returns how often this was confirmed, and how often perhaps. */
+async function write(
+  port: number,
+  writer: number,
+  stop: AbortSignal,
+): Promise<{ sure: number; perhaps: number }> {
+  const client = createClient(port);
+  const written = { sure: 0, perhaps: 0 };
+  for (let n = writer; !stop.aborted; n += 7_919) {
+    const answer = await client.send(
+      "PATCH",
+      `/things/r${n % resources}`,
+      { byOthers: { $increment: 1 } },
+      updates,
+    );
+    if (answer === undefined || answer.status >= 500) {
+      written.perhaps++;
+      if (answer === undefined) break;
+    } else {
+      assert.equal(answer.status, 200, answer.text);
+      written.sure++;
+    }
+  }
+  client.close();
+  return written;
+}
+
+async function get<T>(port: number, path: string): Promise<T> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
+  assert.equal(response.status, 200);
+  return (await response.json()) as T;
+}
+
+for (const store of ["sqlite", "postgres"] as const)
+  test(`${store}: a task that is killed ${kills} times makes each of ${resources} changes once, beside ${writers} writers`, async (t) => {
+    const database = store === "postgres" ? await openDatabase() : undefined;
+    t.after(() => database?.release());
+    const address = database?.url ?? `sqlite:${join(folder, "tasks.db")}`;
+    let program = await startStore(address);
+    for (let from = 0; from < resources; from += 50_000) {
+      const count = Math.min(50_000, resources - from);
+      const lines = Array.from(
+        { length: count },
+        (_, n) => `{"id":"r${from + n}","byTask":0,"byOthers":0}\n`,
+      );
+      const response = await fetch(`http://127.0.0.1:${program.port}/api/v1/things/_import`, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson", prefer: "respond-async" },
+        body: lines.join(""),
+      });
+      assert.equal(response.status, 202);
+      await ended(program.port, ((await response.json()) as { id: string }).id);
+    }
+    const client = createClient(program.port);
+    const asked = { all: true, update: { byTask: { $increment: 1 } }, max: resources };
+    const answer = await client.send("POST", "/things/_bulk", asked, { prefer: "respond-async" });
+    client.close();
+    assert.ok(answer?.status === 202, String(answer?.text));
+    const { id } = JSON.parse(answer.text) as { id: string };
+    const total = { sure: 0, perhaps: 0 };
+    let seen = 0;
+    for (let round = 0; ; round++) {
+      const stop = new AbortController();
+      const writing = Promise.all(
+        Array.from({ length: writers }, (_, n) => write(program.port, round * 31 + n, stop.signal)),
+      );
+      const isLast = round === kills;
+      if (isLast) await ended(program.port, id);
+      else {
+        // Killed at another place each time: when the task has gone a part of the way that is left.
+        const part = seen + Math.ceil(((resources - seen) * (1 + Math.random())) / (2 * kills));
+        for (;;) {
+          const { done, endedAt } = await get<Task & { endedAt?: string }>(program.port, `_tasks/${id}`);
+          seen = done;
+          if (done >= part || endedAt !== undefined) break;
+          await sleep(5);
+        }
+        await end(program, "SIGKILL");
+      }
+      stop.abort();
+      for (const { sure, perhaps } of await writing) {
+        total.sure += sure;
+        total.perhaps += perhaps;
+      }
+      if (isLast) break;
+      program = await startStore(address);
+    }
+    const task = await get<Task>(program.port, `_tasks/${id}`);
+    t.diagnostic(`${JSON.stringify(task)}, ${total.sure} writes of others`);
+    assert.deepEqual(
+      [task.state, task.total, task.done, task.changed, task.refused],
+      ["done", resources, resources, resources, 0],
+    );
+    const [wrong] = await get<{ count: number }[]>(program.port, "things?aggregate=count&byTask:ne=1");
+    assert.equal(wrong?.count, 0);
+    const [sums] = await get<Record<string, number>[]>(
+      program.port,
+      "things?aggregate=count,sum(byTask),sum(byOthers)",
+    );
+    assert.equal(sums?.count, resources);
+    const byOthers = sums?.["sum(byOthers)"] ?? 0;
+    assert.ok(
+      byOthers >= total.sure && byOthers <= total.sure + total.perhaps,
+      `${byOthers} of ${JSON.stringify(total)}`,
+    );
+    await end(program, "SIGTERM");
+  });
+
+/** Waits for the end of a task. */
+async function ended(port: number, id: string): Promise<void> {
+  for (;;) {
+    const { endedAt } = await get<{ endedAt?: string }>(port, `_tasks/${id}`);
+    if (endedAt !== undefined) return;
+    await sleep(20);
+  }
+}

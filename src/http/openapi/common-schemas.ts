@@ -180,7 +180,7 @@ function namesSchema(maxItems: number): Part {
 
 const figures: Part = {
   description:
-    "The figures of one group: a member for each attribute in `group`, if the group has a value, and one for each figure in `aggregate`. Each member has the name that the request uses.",
+    "The figures of one group: a member for each attribute in `group`, if the group has a value, and one for each figure in `aggregate`. Each member has the name that the request uses. The figures of an exact number are strings.",
   type: "object",
   additionalProperties: true,
 };

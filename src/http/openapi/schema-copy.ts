@@ -25,7 +25,7 @@ export function copySchema(text: string, pointer: string): SchemaCopy {
     if (typeof schema.$ref === "string") schema.$ref = movedTo(schema.$ref, pointer, anchors);
     delete schema.$anchor;
     delete schema.$schema;
-    describeDate(schema);
+    describeFormat(schema);
   }
   return { root, isPlain };
 }
@@ -68,12 +68,13 @@ function movedTo(
 }
 
 /**
- * Describes a date format. The service accepts fewer forms of these formats than other tools. Only the service knows
+ * Describes a format of dates or exact numbers. The service accepts fewer forms of dates than other tools. Only the service knows
  * "date-value", so its types are published too.
  */
-function describeDate(schema: Schema): void {
+function describeFormat(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
-  if (format?.isDate !== true) return;
+  const isExact = schema.format === "decimal" || (schema.format === "int64" && schema.type === "string");
+  if (format === undefined || (format.isDate !== true && !isExact)) return;
   schema.description ??= toSentence(`Must be ${format.expected}`);
   if (schema.format === "date-value") schema.type = dateTypes(schema.type);
 }

@@ -52,10 +52,13 @@ function jsonPatch({ patchOperations }: Limits): Part {
 
 const items: Part = { type: "array", items: {} };
 
+/** A string is an exact number, for an attribute that the schema declares as one. */
+const number: Part = { type: ["number", "string"] };
+
 const operatorOperands: Record<UpdateOperator, Part> = {
-  $increment: { description: "Adds the number. An absent attribute counts as 0.", type: "number" },
-  $min: { description: "Keeps the smaller number. An absent attribute counts as 0.", type: "number" },
-  $max: { description: "Keeps the larger number. An absent attribute counts as 0.", type: "number" },
+  $increment: { description: "Adds the number. An absent attribute counts as 0.", ...number },
+  $min: { description: "Keeps the smaller number. An absent attribute counts as 0.", ...number },
+  $max: { description: "Keeps the larger number. An absent attribute counts as 0.", ...number },
   $append: { description: "Adds the items at the end. An absent attribute counts as [].", ...items },
   $addUnique: { description: "Adds the items that the array does not have.", ...items },
   $remove: { description: "Removes all items that are equal to one of these.", ...items },

@@ -1,5 +1,6 @@
 /** The types of figures and their options, derived from the attributes of the resources. */
 import type { At, Filter, Path } from "./list-types.ts";
+import type { ExactNumber } from "./schema.ts";
 
 /** The units of dates by which resources can be grouped. */
 export type DateUnit = "year" | "month" | "day" | "hour" | "minute";
@@ -8,7 +9,7 @@ export type DateUnit = "year" | "month" | "day" | "hour" | "minute";
 export type FigureName<T> =
   | "count"
   | "count()"
-  | `${"sum" | "avg"}(${PathOf<T, number>})`
+  | `${"sum" | "avg"}(${PathOf<T, number | ExactNumber>})`
   | `${"min" | "max"}(${Path<T>})`;
 
 /** A group key: an attribute, or a unit of its date, such as `placedAt:month`. */
@@ -38,11 +39,14 @@ type FigureValue<T, N> = N extends `${"min" | "max"}(${infer P})`
   ? unknown extends At<T, P>
     ? unknown
     : Extract<At<T, P>, string | number | boolean> | null
-  : N extends `${string}(${string})`
+  : N extends `${string}(${infer P})`
     ? N extends "count()"
       ? number
-      : number | null
+      : TotalOf<At<T, P>> | null
     : number;
+
+/** A sum or an average. That of exact numbers is exact. */
+type TotalOf<V> = [Extract<V, ExactNumber>] extends [never] ? number : ExactNumber;
 
 type GroupValue<T, N> =
   N extends Path<T>

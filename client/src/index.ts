@@ -101,7 +101,7 @@ export type {
 } from "./resource-types.ts";
 export type { RetryOptions } from "./retry.ts";
 export type { Rewind, RewindCounts, RewindMisfit, RewindReport } from "./rewind-types.ts";
-export type { FromSchema } from "./schema.ts";
+export type { ExactNumber, FromSchema } from "./schema.ts";
 export type { AuthOptions, TextStore, User } from "./session-keeper.ts";
 export { etagOf } from "./tags.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";

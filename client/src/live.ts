@@ -15,6 +15,8 @@ export interface LiveQuery<T, F extends FieldName<T>> extends CallOptions {
   readonly filter?: FeedFilter<T>;
   /** Attributes to sort by. A `-` before a name means descending order. With `fields`, only these attributes. @default id */
   readonly sort?: SortOf<T, NoInfer<F>> | readonly SortOf<T, NoInfer<F>>[];
+  /** The attributes in `sort` that the schema declares as exact numbers. Without them, the list compares their texts. */
+  readonly exact?: readonly string[];
   /** The maximum number of resources: the first ones in the order of `sort`. @default all */
   readonly limit?: number;
   /** The attributes to read, in addition to `id`, or those to leave out, such as `-body`. @default all */
@@ -32,6 +34,7 @@ export type AnyLiveQuery = LiveQuery<Record<string, unknown>, string>;
 const options: Readonly<Record<keyof AnyLiveQuery, true>> = {
   filter: true,
   sort: true,
+  exact: true,
   limit: true,
   fields: true,
   idleTimeoutMs: true,
@@ -119,7 +122,7 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
 
   /** Reads the list and its position. `undefined` if it must be read again, because the log no longer has the changes since then. */
   async #read(send: Send): Promise<ReadList<T> | undefined> {
-    const { limit = Number.POSITIVE_INFINITY, sort = [] } = this.#query;
+    const { limit = Number.POSITIVE_INFINITY, sort = [], exact } = this.#query;
     const wanted = limit + spare;
     const query = { ...this.#feedQuery(), sort, limit: Math.min(wanted, maxPage) };
     const pages: Page<T>[] = [];
@@ -130,7 +133,7 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
       if (count >= wanted) break;
     }
     const listed = { items: pages.flatMap((page) => page.items), isWhole: count < wanted };
-    const compare = compareBy(typeof sort === "string" ? sort.split(",") : sort);
+    const compare = compareBy(typeof sort === "string" ? sort.split(",") : sort, exact);
     const items = new LiveItems(listed, { compare, limit });
     const position = pages[0]?.position ?? noFeed();
     const reached = pages.length === 1 ? position : await this.#catchUp(send, items, position);

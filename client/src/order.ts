@@ -6,22 +6,40 @@ export type Compare = (a: object, b: object) => number;
 /** The number of characters of a text that count. */
 const sortedCharacters = 128;
 
-/** The order of a sort such as `["-views", "title"]`. If all keys are equal, the ids decide in ascending order. */
-export function compareBy(sort: readonly string[]): Compare {
-  const keys = [...sort, "id"].map((key) => ({
-    path: key.replace(/^[+-]/, "").split("."),
-    sign: key.startsWith("-") ? -1 : 1,
-  }));
+/**
+ * The order of a sort such as `["-views", "title"]`. If all keys are equal, the ids decide in ascending order. `exact`: the
+ * attributes whose texts are exact numbers.
+ */
+export function compareBy(sort: readonly string[], exact: readonly string[] = []): Compare {
+  const keys = [...sort, "id"].map((key) => {
+    const name = key.replace(/^[+-]/, "");
+    return { path: name.split("."), sign: key.startsWith("-") ? -1 : 1, isExact: exact.includes(name) };
+  });
   return (a, b) => {
-    for (const { path, sign } of keys) {
-      const order = compareValues(valueAt(a, path), valueAt(b, path));
+    for (const { path, sign, isExact } of keys) {
+      const [one, other] = [valueAt(a, path), valueAt(b, path)].map((each) =>
+        isExact ? (exactValue(each) ?? each) : each,
+      );
+      const order = compareValues(one, other);
       if (order !== 0) return sign * order;
     }
     return 0;
   };
 }
 
+/** An exact number, multiplied by ten to the power of 38. `undefined` for any other value. */
+function exactValue(value: unknown): bigint | undefined {
+  const [, sign, whole = "", rest = ""] =
+    (typeof value === "string" && /^([+-]?)([0-9]+)(?:[.]([0-9]+))?$/.exec(value)) || [];
+  if (whole === "" || whole.length + rest.length > exactDigits) return undefined;
+  const digits = BigInt(whole + rest.padEnd(exactDigits, "0"));
+  return sign === "-" ? -digits : digits;
+}
+
+const exactDigits = 38;
+
 function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === "bigint" && typeof b === "bigint") return a < b ? -1 : Number(a > b);
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   return rankOf(a) - rankOf(b);
@@ -31,6 +49,7 @@ function rankOf(value: unknown): number {
   if (value === null || value === undefined) return 0;
   if (typeof value === "boolean") return value ? 2 : 1;
   if (typeof value === "number") return 3;
+  if (typeof value === "bigint") return 6;
   return typeof value === "string" ? 4 : 5;
 }
 

@@ -1,7 +1,7 @@
 /** The types of resources of a declared collection, for reading and for each kind of write. */
 
 import type { At, Path } from "./list-types.ts";
-import type { Flat, FromSchema } from "./schema.ts";
+import type { ExactNumber, Flat, FromSchema } from "./schema.ts";
 
 /** The part of a configuration that the types depend on. */
 export interface ConfigurationTypes {
@@ -118,9 +118,9 @@ type Update<V> = unknown extends V
   ? OneOf<Numbers<number> & Arrays<unknown[]> & { $set: unknown; $unset: true }>
   : OneOf<Numbers<V> & Arrays<V> & Unset<V> & { $set: Exclude<V, undefined> }>;
 
-type Numbers<V> = [Extract<V, number>] extends [never]
+type Numbers<V> = [Extract<V, number | ExactNumber>] extends [never]
   ? unknown
-  : { $increment: number; $min: number; $max: number };
+  : { [O in "$increment" | "$min" | "$max"]: ExactNumber extends V ? number | ExactNumber : number };
 
 type Arrays<V> = [Extract<V, readonly unknown[]>] extends [never]
   ? unknown

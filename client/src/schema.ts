@@ -25,7 +25,7 @@ type ByType<S> = S extends { readonly type: infer T }
     : unknown;
 
 type OfName<Name, S> = Name extends "string"
-  ? string
+  ? TextOf<S>
   : Name extends "integer" | "number"
     ? number
     : Name extends "boolean"
@@ -37,6 +37,11 @@ type OfName<Name, S> = Name extends "string"
           : Name extends "object"
             ? ObjectOf<S>
             : unknown;
+
+/** A number with all its digits, as a text: `"12.50"`. The service compares and adds such texts by their values. */
+export type ExactNumber = `${number}`;
+
+type TextOf<S> = S extends { readonly format: "decimal" | "int64" } ? ExactNumber : string;
 
 type ByAny<S> = S extends { readonly anyOf: readonly (infer A)[] }
   ? FromSchema<A>

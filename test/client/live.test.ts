@@ -8,6 +8,7 @@ import { parsePath } from "../../src/collection/paths.ts";
 import { compareBy as compareAsServed } from "../../src/query/sort.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { anyCharacter } from "../characters.ts";
+import { almostExact, nearExact } from "../exact-numbers.ts";
 import { until } from "../until.ts";
 import type { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
@@ -238,6 +239,21 @@ const anyValue = fc.oneof(
   fc.string({ unit: anyCharacter }),
   fc.double({ noNaN: true }),
 );
+
+test("exact numbers are sorted as the service sorts them", () => {
+  const value = fc.oneof({ weight: 5, arbitrary: nearExact }, fc.constantFrom(...almostExact), anyValue);
+  const resource = fc.record({ id: fc.integer(), a: fc.record({ b: value }) });
+  for (const descending of [false, true]) {
+    const served = compareAsServed([{ path: ["a", "b"], descending, as: "exact" }]);
+    const compare = compareBy([descending ? "-a.b" : "a.b"], ["a.b"]);
+    fc.assert(
+      fc.property(resource, resource, (one, other) => {
+        assert.equal(Math.sign(compare(one, other)), Math.sign(served(one, other)));
+      }),
+      { numRuns: 3_000 },
+    );
+  }
+});
 
 test("resources are sorted as the service sorts them", () => {
   const resource = fc.record({ id: fc.integer(), a: anyValue, b: fc.record({ c: anyValue }) });

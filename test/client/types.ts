@@ -56,6 +56,48 @@ holds<Same<FromSchema<{ static: "older TypeBox" }>, "older TypeBox">>();
 holds<Same<FromSchema<{ type: "object"; additionalProperties: true }>, Record<string, unknown>>>();
 holds<Same<FromSchema<{ $ref: "#/$defs/other" }>, unknown>>();
 holds<Same<FromSchema<{ anyOf: [{ const: 1 }, { type: "string" }] }>, string | 1>>();
+holds<Same<FromSchema<{ type: "string"; format: "decimal" }>, `${number}`>>();
+holds<Same<FromSchema<{ type: ["string", "null"]; format: "int64" }>, `${number}` | null>>();
+holds<Same<FromSchema<{ type: "integer"; format: "int64" }>, number>>();
+
+const sold = {
+  collections: {
+    sales: {
+      schema: {
+        type: "object",
+        properties: { price: { type: "string", format: "decimal" }, title: { type: "string" } },
+      },
+    },
+  },
+} as const;
+
+/** Never called. Only its types matter. */
+export async function exactNumbers() {
+  const { sales } = createClient<typeof sold>({ baseUrl: "http://localhost:3000/api/v1" });
+  await sales.create({ price: "12.50" });
+  // @ts-expect-error
+  await sales.create({ price: "twelve" });
+  // @ts-expect-error
+  await sales.create({ price: 12.5 });
+  await sales.update("1", { price: { $increment: "0.10" } });
+  await sales.update("1", { price: { $max: 2 } });
+  // @ts-expect-error
+  await sales.update("1", { price: { $increment: "x" } });
+  // @ts-expect-error
+  await sales.update("1", { title: { $increment: "1" } });
+  await sales.list({ filter: { price: { gte: "10" } }, sort: "-price" }).page();
+  for await (const group of sales.figures({
+    aggregate: ["sum(price)", "avg(price)", "min(price)", "count"],
+  })) {
+    holds<Same<(typeof group)["sum(price)"], `${number}` | null>>();
+    holds<Same<(typeof group)["avg(price)"], `${number}` | null>>();
+    holds<Same<(typeof group)["min(price)"], `${number}` | null>>();
+    holds<Same<(typeof group)["count"], number>>();
+  }
+  // @ts-expect-error
+  sales.figures({ aggregate: ["sum(title)"] });
+  sales.live({ sort: "-price", exact: ["price"] });
+}
 
 /** Never called. Only its types matter. */
 export async function compile(): Promise<void> {

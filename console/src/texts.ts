@@ -87,6 +87,7 @@ export const texts = {
       long: "Long text",
       number: "Number",
       integer: "Whole number",
+      exact: "Exact number",
       boolean: "True or false",
       time: "Time",
       date: "Date",

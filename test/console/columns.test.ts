@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readValue } from "../../console/src/list/bulk.ts";
 import {
   columnsInView,
   columnsOf,
+  isNumber,
   moveColumn,
   readChoice,
   shownColumns,
   widthOf,
 } from "../../console/src/list/columns.ts";
 import { cursorAfter } from "../../console/src/list/keys.ts";
-import { readListQuery, suggestedIndex } from "../../console/src/list/list-query.ts";
+import { operatorsOf, readListQuery, suggestedIndex } from "../../console/src/list/list-query.ts";
 
 const info = {
   schema: {
@@ -36,6 +38,22 @@ test("columns come from the schema and from what is shown", () => {
   const narrow = (choice: object) => shownColumns(columns, choice, true).map(({ name }) => name);
   assert.deepEqual(narrow({}), ["title", "id", "status", "authorId", "extra", "updatedAt"]);
   assert.deepEqual(narrow({ names: ["status", "id"] }), ["status", "id"]);
+});
+
+test("exact numbers stand on the right and are filtered as numbers", () => {
+  const properties = {
+    price: { type: "string", format: "decimal" },
+    bytes: { type: ["string", "null"], format: "int64" },
+    count: { type: "integer", format: "int64" },
+  };
+  const columns = columnsOf({ schema: { properties }, timestamps: false, references: [] } as never, []);
+  const kinds = columns.slice(1).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["exact", "exact", "integer"]);
+  for (const kind of kinds) {
+    assert.ok(isNumber(kind));
+    assert.deepEqual(operatorsOf[kind], operatorsOf.number);
+  }
+  assert.equal(readValue("12.50", "exact"), "12.50");
 });
 
 test("columns move within the table", () => {

@@ -16,7 +16,7 @@ export interface Column {
 
 /** Whether the values of a column stand on its right. */
 export function isNumber(kind: Kind): boolean {
-  return kind === "number" || kind === "integer";
+  return kind === "number" || kind === "integer" || kind === "exact";
 }
 
 /** The attributes that the service keeps. */
@@ -59,6 +59,7 @@ const widths: Record<Kind, number> = {
   long: 260,
   number: 100,
   integer: 100,
+  exact: 120,
   boolean: 100,
   time: 140,
   date: 120,

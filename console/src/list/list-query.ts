@@ -161,6 +161,7 @@ export const operatorsOf: Record<Kind, readonly Operator[]> = {
   long: textual,
   number: ordered,
   integer: ordered,
+  exact: ordered,
   boolean: ["eq", "ne", "exists"],
   time: times,
   date: times,

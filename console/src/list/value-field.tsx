@@ -73,6 +73,7 @@ export function ValueField(props: ValueFieldProps) {
     case "date":
     case "number":
     case "integer":
+    case "exact":
       return (
         <TextInput
           {...plain}

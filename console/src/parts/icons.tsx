@@ -21,6 +21,7 @@ const byKind: Record<Kind, typeof IconAbc> = {
   long: IconAlignLeft,
   number: IconHash,
   integer: IconHash,
+  exact: IconHash,
   boolean: IconToggleLeft,
   time: IconCalendarTime,
   date: IconCalendar,

@@ -34,6 +34,8 @@ export function Editor(props: EditorProps) {
     case "number":
     case "integer":
       return <NumberEditor {...props} />;
+    case "exact":
+      return <ExactEditor {...props} />;
     case "choice":
       return <ChoiceEditor {...props} />;
     case "time":
@@ -66,6 +68,7 @@ function fitting({ kind }: Field, value: unknown): Field["kind"] {
     boolean: type === "boolean",
     number: type === "number",
     integer: type === "number",
+    exact: type === "string",
     time: type === "string",
     date: type === "string",
     text: type === "string",
@@ -253,6 +256,24 @@ const jsonTexts: TextKind = {
 
 function NumberEditor(props: EditorProps) {
   return <TextInput {...useTextInput(props, numbers)} inputMode="decimal" className="numeral" />;
+}
+
+/** A number with all its digits, which is a text for the service. */
+function ExactEditor({ value, field, input, hasError, onChange, onRemove }: EditorProps) {
+  return (
+    <TextInput
+      {...input}
+      className="numeral"
+      inputMode="decimal"
+      value={typeof value === "string" ? value : ""}
+      error={hasError}
+      onChange={(event) => {
+        const next = event.currentTarget.value;
+        if (next === "" && !field.isRequired) onRemove();
+        else onChange(next);
+      }}
+    />
+  );
 }
 
 function JsonValueEditor(props: EditorProps) {

@@ -29,6 +29,7 @@ export type Kind =
   | "long"
   | "number"
   | "integer"
+  | "exact"
   | "boolean"
   | "time"
   | "date"
@@ -50,6 +51,7 @@ export function kindOf(part: SchemaPart | boolean | undefined): Kind {
   if (only === "string") {
     if (part.format === "date-time") return "time";
     if (part.format === "date") return "date";
+    if (part.format === "decimal" || part.format === "int64") return "exact";
     return (part.maxLength ?? 0) > 300 ? "long" : "text";
   }
   if (only === "array") return "list";

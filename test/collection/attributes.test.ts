@@ -122,6 +122,35 @@ for (const [schema, possible, impossible] of schemas)
     }
   });
 
+test("an attribute is an exact number if all its texts are, and it is no number of JSON", async () => {
+  const decimal = { type: "string", format: "decimal" };
+  const int64 = { type: "string", format: "int64" };
+  const posts = await declare({
+    properties: {
+      decimal,
+      int64,
+      maybe: { type: ["string", "null"], format: "decimal" },
+      either: { anyOf: [decimal, int64, { type: "boolean" }] },
+      referred: { $ref: "#/$defs/price" },
+      both: { allOf: [decimal, { maxLength: 5 }] },
+      list: { type: "array", items: decimal },
+      number: { type: "integer", format: "int64" },
+      mixed: { type: ["string", "integer"], format: "int64" },
+      open: { format: "int64" },
+      text: { type: "string" },
+      dated: { anyOf: [decimal, { type: "string", format: "date" }] },
+      texts: { anyOf: [decimal, { type: "string" }] },
+    },
+    $defs: { price: decimal },
+  });
+  const exact = ["decimal", "int64", "maybe", "either", "referred", "both"];
+  for (const name of exact) assert.equal(facts(posts, name).isExact, true, name);
+  for (const name of ["list", "number", "mixed", "open", "text", "dated", "texts"])
+    assert.equal(facts(posts, name).isExact, false, name);
+  assert.equal(facts(posts, "list").hasExactItems, true);
+  assert.equal(facts(posts, "dated").dates, undefined);
+});
+
 test("an attribute inside of one that is no object cannot be", async () => {
   const posts = await declare({ properties: { a: { type: "string" } } });
   assert.deepEqual(facts(posts, "a.b").alternatives, []);

@@ -47,6 +47,17 @@ describe("a schema is refused in one line that names the place", () => {
       one({ format: "emial" }),
       /^here at properties\/a\/format: the format "emial" does not exist\. Did you mean "email"\?$/,
     ],
+    [
+      "has exact numbers that are not strings",
+      one({ type: "number", format: "decimal" }),
+      /^here at properties\/a\/format: the format "decimal" is for strings, .* Add "type": "string" beside it\.$/,
+    ],
+    ["has exact numbers of any type", one({ format: "decimal" }), /"decimal" is for strings/],
+    [
+      "has exact numbers of two types",
+      one({ type: ["string", "integer"], format: "decimal" }),
+      /"decimal" is for strings/,
+    ],
     ["has a format like nothing", one({ format: "postcode-of-france" }), /Known names: date, /],
     [
       "has a type that does not exist",

@@ -40,6 +40,17 @@ test("dates in all forms can be unique, and are compared by their instants", asy
   assert.deepEqual([...new Set(texts)], ['"2026-11-23T00:00:00.000Z"']);
 });
 
+test("exact numbers can be unique without a maxLength, and are compared by their values", async () => {
+  const price = { type: ["string", "null"], format: "decimal" };
+  const { unique } = await define(["price"], { schema: { properties: { price } } });
+  assert.deepEqual(unique, [{ path: ["price"], ignoreCase: false, as: "exact" }]);
+  const values = ["1", "1.0", "+1.00", "01"];
+  const texts = values.map((each) =>
+    uniqueValue({ price: each }, { path: ["price"], ignoreCase: false, as: "exact" }),
+  );
+  assert.equal(new Set(texts).size, 1);
+});
+
 test("combinations have up to five attributes, and the comparison of each", async () => {
   const { unique } = await define([
     ["email", "maybe"],

@@ -22,6 +22,11 @@ const service = await startServiceForFile({
     plain: { schema, id: "integer" },
     priced: { schema, unique: ["price"] },
     counters: { schema },
+    sales: {
+      schema: { type: "object", properties: { productId: { type: "integer" } } },
+      references: { productId: "products" },
+      id: "integer",
+    },
   },
 });
 
@@ -358,6 +363,34 @@ describe("an update", () => {
       "2.001",
     );
   });
+});
+
+describe("related resources", () => {
+  test("are filtered, sorted and grouped by their exact numbers", async () => {
+    const [nine, ten, hundred] = [2, 1, 4]; // the ids of the prices 9.50, 10 and 100
+    for (const productId of [hundred, nine, ten, 5]) await service.create("sales", { productId });
+    const of = (answer: Answer) => (answer.json as { productId: number }[]).map(({ productId }) => productId);
+    assert.deepEqual(of(await get("sort=product.price,id", "sales")), [nine, 5, ten, hundred]);
+    assert.deepEqual(of(await get("product.price:gt=9.5&sort=-product.price", "sales")), [hundred, ten]);
+    assert.deepEqual((await get("aggregate=count&group=product.price&product.price=9.50", "sales")).json, [
+      { "product.price": "9.5", count: 2 },
+    ]);
+  });
+});
+
+test("a list of the past is in the order of the values", async () => {
+  const now = await get("sort=price,id", "products");
+  const past = await get(`sort=price,id&at=${Date.now()}`, "products");
+  assert.deepEqual(past.json, now.json);
+});
+
+test("a feed compares by value", async () => {
+  const { json } = await get("price:gte=9.5&limit=1000", "plain/_events");
+  const found = (json as { data: { price: string } }[]).map(({ data }) => data.price);
+  assert.deepEqual(
+    found,
+    prices.filter((price) => scaledExact(price) >= scaledExact("9.5")),
+  );
 });
 
 test("CSV keeps the texts, and a spreadsheet gets numbers", async () => {

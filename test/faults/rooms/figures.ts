@@ -66,4 +66,22 @@ export const figuresFaults: readonly Fault[] = [
     noticedBy: onSqlite,
     replacements: [["more = groups.length === limit || (groups", "more = false && (groups"]],
   },
+  {
+    name: "figures-exact-average-cut",
+    what: "An average of exact numbers is cut instead of rounded.",
+    noticedBy: onSqlite,
+    replacements: [["* 2n + divisor) / (divisor * 2n)", "* 2n) / (divisor * 2n)"]],
+  },
+  {
+    name: "figures-exact-average-floored",
+    what: "An average of exact numbers has no digits after the point.",
+    noticedBy: onPostgres,
+    replacements: [["trim_scale(", "floor("]],
+  },
+  {
+    name: "figures-exact-key-of-negative",
+    what: "Among negative exact numbers, the smaller one comes last.",
+    noticedBy: "test/collection/exact-numbers.test.ts",
+    replacements: [["(digit) => String(9 - Number(digit))", "(digit) => digit"]],
+  },
 ];

@@ -240,6 +240,32 @@ export function figuresContract(open: OpenFixture): void {
       })();
   });
 
+  test("sums of exact numbers have all digits, and averages are rounded to 12 of them after the point, halves away from zero", async () => {
+    const nines = "9".repeat(38);
+    const cases: [numbers: readonly string[], sum: string, average: string][] = [
+      [["1", "1.0", "0"], "2.0", "0.666666666667"],
+      [["-1", "-1", "-0.00"], "-2.00", "-0.666666666667"],
+      [["1", "0", "0"], "1", "0.333333333333"],
+      [["0.000000000001", "0"], "0.000000000001", "0.000000000001"],
+      [["-0.000000000001", "0"], "-0.000000000001", "-0.000000000001"],
+      [["0.0000000000004999", "0.0"], "0.0000000000004999", "0"],
+      [[nines, nines, "1"], `1${"9".repeat(38)}`, `${"6".repeat(38)}.333333333333`],
+      [[nines, `-${nines}`, `0.${"1".repeat(37)}`], `0.${"1".repeat(37)}`, "0.037037037037"],
+      [[], "0", "null"],
+    ];
+    const exact = (kind: "sum" | "avg"): Figure => ({ ...of(kind, "n"), as: "exact" }) as Figure;
+    await onStore(open, async (store) => {
+      for (const [numbers, sum, average] of cases) {
+        const others = [{ n: 5 }, { n: "5 " }, { n: null }, { n: ["5"] }, {}];
+        const all = [...numbers.map((n) => ({ n })), ...others];
+        const { collection } = await fill(store, all, [[{ path: ["n"], descending: false, as: "exact" }]]);
+        const figures = [exact("sum"), exact("avg")];
+        const { groups } = await store.figures({ ...plain, collection, figures });
+        assert.deepEqual(groups, [[`"${sum}"`, average === "null" ? average : `"${average}"`]]);
+      }
+    })();
+  });
+
   test("sums of any numbers are within 1e-12 of the sum of their absolute values", async () => {
     const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`HOLDFAST_TEST_SEED=${seed}`);

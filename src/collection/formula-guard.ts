@@ -7,12 +7,9 @@
  */
 const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
-/** A spreadsheet reads it as a number. */
-const negative = /^-[0-9]+(?:[.][0-9]+)?$/;
-
 /** The text of a cell, with an apostrophe if it would be a formula. */
 export function withGuard(text: string): string {
-  return formula.test(text) && !negative.test(text) ? `'${text}` : text;
+  return formula.test(text) ? `'${text}` : text;
 }
 
 /** The original text of a cell, without the apostrophe that keeps it from being a formula. */

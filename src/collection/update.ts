@@ -141,8 +141,8 @@ export function strayOperatorIn(
       continue;
     }
     const [operator = "", ...others] = Object.keys(change);
-    const names = [...outer, name];
     if (others.length > 0 || !isOperator(operator)) continue;
+    const names = [...outer, name];
     const isNumber =
       typeof value === "number" || (typeof value === "string" && isExact(names as unknown as Path));
     if (worksOn(operator, value, isNumber)) return { names, operator };
@@ -281,7 +281,7 @@ function exactAfter(operation: UpdateOperation, current: unknown = "0"): string 
   }
   const key = exactKeyOf(current);
   if (key === undefined)
-    throw misfit(operation, `needs an exact number, but the value is ${shortJson(current)}`);
+    throw misfit(operation, `needs an exact number, but the value is ${kindOf(current)}`);
   const value = current as string;
   const order = compareCodePoints(exactKeyOf(operand) as string, key);
   if (operator === "$min") return order < 0 ? operand : value;

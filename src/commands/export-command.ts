@@ -6,7 +6,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { Columns, csvHeader, csvPieces, parseResource } from "../http/lists/csv.ts";
+import { Columns, csvHeader, csvPieces, exactIn, type IsExact, parseResource } from "../http/lists/csv.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
 import { withoutInternal } from "../store/port/record.ts";
 import type { Stored } from "../store/port/stored.ts";
@@ -25,7 +25,12 @@ export async function runExport(
   const config = await configOf(flags, env);
   await withOpen(openReader(config.store), async (reader) => {
     requireKnown(collection, reader, config);
-    const request = { collection, format: formatOf(output, format) };
+    const declared = config.collections.get(collection);
+    const request = {
+      collection,
+      format: formatOf(output, format),
+      ...(declared !== undefined && { isExact: exactIn(declared) }),
+    };
     if (typeof output !== "string") return exportToStdout(reader, request);
     requireNoStoreFile(output, config.store);
     requireReplaceable(output);
@@ -33,7 +38,7 @@ export async function runExport(
   });
 }
 
-type ExportRequest = Pick<ExportOptions, "collection" | "format">;
+type ExportRequest = Pick<ExportOptions, "collection" | "format" | "isExact">;
 
 function formatOf(output: unknown, format: unknown): ExportFormat {
   const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
@@ -107,6 +112,8 @@ export type ExportFormat = "ndjson" | "csv";
 export interface ExportOptions {
   collection: string;
   format: ExportFormat;
+  /** Which attributes are exact numbers. @default none */
+  isExact?: IsExact;
   /** Receives the number of resources so far. */
   onProgress(resources: number): void;
 }
@@ -134,7 +141,7 @@ async function* ndjsonText(
 /** The header names every attribute, so this reads all resources once before it writes the first. */
 async function* csvText(
   reader: StoreReader,
-  { collection, onProgress }: ExportOptions,
+  { collection, isExact, onProgress }: ExportOptions,
 ): AsyncGenerator<string> {
   const exported = batches(reader.scan(collection));
   try {
@@ -145,7 +152,7 @@ async function* csvText(
       requireColumns(columns, next.value);
       resources += next.value.length;
       onProgress(resources);
-      yield* csvPieces(columns, next.value);
+      yield* csvPieces(columns, next.value, isExact);
     }
   } finally {
     await exported.return(undefined);

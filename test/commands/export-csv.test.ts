@@ -7,15 +7,16 @@ import { configuration, folder, run, start } from "./cli.ts";
 const lines = [
   '{"id":"a","n":-5,"note":"=1+1"}',
   '{"id":"b","note":"","tags":["x","y"]}',
-  '{"id":"c","note":null}',
+  '{"id":"c","note":null,"price":"-12.50"}',
 ];
-const table = `id,n,note,tags\r\na,-5,'=1+1,\r\nb,,"","[""x"",""y""]"\r\nc,,null,\r\n`;
+const table = `id,n,note,tags,price\r\na,-5,'=1+1,,\r\nb,,"","[""x"",""y""]",\r\nc,,null,,-12.50\r\n`;
 const things = {
   schema: {
     properties: {
       n: { type: "integer" },
       note: { type: ["string", "null"] },
       tags: { type: "array" },
+      price: { type: "string", format: "decimal" },
     },
   },
 };

@@ -400,7 +400,12 @@ test("CSV keeps the texts, and a spreadsheet gets numbers", async () => {
     path: "/api/v1/counters?sku=csv&fields=price,sku",
     headers: { Accept: "text/csv" },
   });
-  assert.equal(table.text, `id,price,sku\r\n${id},"-12.50",csv\r\n`);
+  assert.equal(table.text, `id,price,sku\r\n${id},-12.50,csv\r\n`);
+  const figures = await service.send({
+    path: "/api/v1/counters?sku=csv&aggregate=sum(price)&group=price,sku",
+    headers: { Accept: "text/csv" },
+  });
+  assert.equal(figures.text, "price,sku,sum(price)\r\n-12.50,csv,-12.50\r\n");
   const imported = await service.send({
     method: "POST",
     path: "/api/v1/counters/_import",

@@ -1,6 +1,9 @@
 /** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports use it too. */
 import { createRequire } from "node:module";
 import type { CastReturnObject } from "csv-stringify";
+import { attributeInfo } from "../../collection/attributes.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { isDecimal } from "../../collection/exact-numbers.ts";
 import { withGuard } from "../../collection/formula-guard.ts";
 
 /** A resource as an object. */
@@ -36,8 +39,22 @@ export class Columns {
 /** The most cells, and the most characters of JSON text, in one piece (roughly). Both take milliseconds. */
 const pieceSize = { cells: 5_000, characters: 65_536 };
 
+/** Whether the values of a column are exact numbers. They are never formulas. */
+export type IsExact = (column: string) => boolean;
+
+/** Which attributes of a collection are exact numbers. */
+export function exactIn(collection: Collection): IsExact {
+  return (name) => attributeInfo(collection, [name]).isExact === true;
+}
+
+const noneExact: IsExact = () => false;
+
 /** The lines of resources, in pieces that each take milliseconds. `texts` are JSON. Leaves out attributes without a column. */
-export function* csvPieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+export function* csvPieces(
+  columns: readonly string[],
+  texts: readonly string[],
+  isExact = noneExact,
+): Generator<string> {
   const maxRows = Math.max(1, Math.floor(pieceSize.cells / columns.length));
   let rows: Resource[] = [];
   let characters = 0;
@@ -45,17 +62,21 @@ export function* csvPieces(columns: readonly string[], texts: readonly string[])
     rows.push(parseResource(text));
     characters += text.length;
     if (rows.length < maxRows && characters < pieceSize.characters) continue;
-    yield csvRows(columns, rows);
+    yield csvRows(columns, rows, isExact);
     rows = [];
     characters = 0;
   }
-  if (rows.length > 0) yield csvRows(columns, rows);
+  if (rows.length > 0) yield csvRows(columns, rows, isExact);
 }
 
 /** A table with these columns. Its header comes first. */
-export function* tablePieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+export function* tablePieces(
+  columns: readonly string[],
+  texts: readonly string[],
+  isExact = noneExact,
+): Generator<string> {
   yield csvHeader(columns);
-  yield* csvPieces(columns, texts);
+  yield* csvPieces(columns, texts, isExact);
 }
 
 /** The first line of a table. */
@@ -63,10 +84,25 @@ export function csvHeader(columns: readonly string[]): string {
   return toCsv([columns]);
 }
 
-function csvRows(columns: readonly string[], resources: readonly Resource[]): string {
+/** The text of an exact number, which a spreadsheet reads as a number. */
+class ExactCell {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function csvRows(columns: readonly string[], resources: readonly Resource[], isExact: IsExact): string {
+  const exact = new Set(columns.filter(isExact));
   return toCsv(
     resources.map((resource) =>
-      columns.map((name) => (Object.hasOwn(resource, name) ? resource[name] : undefined)),
+      columns.map((name) => {
+        const value = Object.hasOwn(resource, name) ? resource[name] : undefined;
+        return exact.has(name) && typeof value === "string" && isDecimal(value)
+          ? new ExactCell(value)
+          : value;
+      }),
     ),
   );
 }
@@ -95,7 +131,7 @@ function toCsv(rows: readonly (readonly unknown[])[]): string {
       string: textCell,
       boolean: String,
       number: (value) => JSON.stringify(value),
-      object: (value) => JSON.stringify(value),
+      object: (value) => (value instanceof ExactCell ? value.text : JSON.stringify(value)),
       null: () => "null",
     },
   });

@@ -100,7 +100,12 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
   if (type === "text/csv") {
-    const pieces = tablePieces(namesOf(listing), texts);
+    const exact = new Set(
+      [...asked.group, ...asked.figures]
+        .filter((each) => "as" in each && each.as === "exact")
+        .map(({ name }) => name),
+    );
+    const pieces = tablePieces(namesOf(listing), texts, (name) => exact.has(name));
     return { status: 200, headers, body: { pieces, heldBytes: texts.join().length } };
   }
   const lines = type === "application/x-ndjson";

@@ -10,7 +10,7 @@ import { createPauses } from "../admission/turns.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";
-import { Columns, parseResource, tablePieces } from "./csv.ts";
+import { Columns, type IsExact, parseResource, tablePieces } from "./csv.ts";
 
 /** Whether the response needs only some attributes of the resources. */
 export function needsLess({ asked, collection }: Listing): boolean {
@@ -58,13 +58,20 @@ export async function textsOf(page: Page, listing: Listing): Promise<readonly st
 /** The part of a request that a table needs. */
 type Client = Pick<HttpRequest, "method" | "socket">;
 
+interface ContentOptions {
+  type: Exclude<ListType, "application/json">;
+  fields: Fields | undefined;
+  /** Which attributes are exact numbers. @default none */
+  isExact?: IsExact;
+}
+
 /** The content of a page in a format other than JSON, whose content `response.ts` makes: it can be an envelope. */
 export function contentOf(
   texts: readonly string[],
-  { type, fields }: { type: Exclude<ListType, "application/json">; fields: Fields | undefined },
+  { type, ...table }: ContentOptions,
   request: Client,
 ): string | Promise<StreamedBody> {
-  return type === "text/csv" ? tableOf(texts, fields, request) : texts.map((text) => `${text}\n`).join("");
+  return type === "text/csv" ? tableOf(texts, table, request) : texts.map((text) => `${text}\n`).join("");
 }
 
 /**
@@ -79,14 +86,15 @@ const maxCells = 200_000;
  */
 async function tableOf(
   texts: readonly string[],
-  fields: Fields | undefined,
+  { fields, isExact }: Omit<ContentOptions, "type">,
   request: Client,
 ): Promise<StreamedBody> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
   const columns =
     fields?.kind === "only" ? new Columns([...fields.names]) : await findColumns(texts, request);
   requireFewCells(columns, texts, request);
-  return { pieces: tablePieces(columns.names, texts), heldBytes: bytes + columns.size * texts.length };
+  const pieces = tablePieces(columns.names, texts, isExact);
+  return { pieces, heldBytes: bytes + columns.size * texts.length };
 }
 
 async function findColumns(texts: readonly string[], request: Client): Promise<Columns> {

@@ -17,6 +17,7 @@ import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Callers, Data, Service, Surface } from "../service.ts";
+import { exactIn } from "./csv.ts";
 import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import { contentOf, textsOf } from "./page-content.ts";
 import { ifUnmodified, type ListScope, listValidators, tagOf } from "./validators.ts";
@@ -168,7 +169,8 @@ async function partsOf(
   addTotals(headers, { listing, page, total });
   if (type === "application/json") return { headers, content: jsonOf(listing, texts, { links, total }) };
   const fields = asked.embeds.length > 0 ? undefined : asked.fields;
-  return { headers, content: await contentOf(texts, { type, fields }, request) };
+  const isExact = exactIn(listing.collection);
+  return { headers, content: await contentOf(texts, { type, fields, isExact }, request) };
 }
 
 /** The URL of the events that follow a page; `undefined` if the list has no feed. */

@@ -71,6 +71,14 @@ export function attributeInfo(collection: AttributeSource, path: Path): Attribut
   return findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
 }
 
+/** Whether an attribute is an exact number. */
+export type IsExact = (path: Path) => boolean;
+
+/** Which attributes of a collection are exact numbers. */
+export function exactIn(collection: AttributeSource): IsExact {
+  return (path) => attributeInfo(collection, path).isExact === true;
+}
+
 /** Finds what the schema allows. `others` are the top-level names that exist without the schema. */
 function findInfo(declared: Declared, path: Path, others: readonly string[]): AttributeInfo {
   let level = levelOf(declared, declared.root, [declared.root]);

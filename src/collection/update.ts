@@ -5,6 +5,7 @@
 import { Problem } from "../errors.ts";
 import { countNames, namesPerOperation, toFragment } from "../json/pointer.ts";
 import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
+import type { IsExact } from "./attributes.ts";
 import { exactKeyOf, exactOf, isDecimal, maxDigits, sumOfExact, textOfExact } from "./exact-numbers.ts";
 import { shortJson } from "./messages.ts";
 import { findOverlap, formatPath, type Path, parsePath } from "./paths.ts";
@@ -118,9 +119,6 @@ export interface StrayOperator {
   names: readonly string[];
   operator: UpdateOperator;
 }
-
-/** Whether the schema declares the attribute at a path as an exact number. */
-export type IsExact = (path: Path) => boolean;
 
 /**
  * The first place where a merge patch would replace a value by an object whose only member is an operator that works on this

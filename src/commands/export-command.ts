@@ -1,12 +1,14 @@
 /** `holdfast export`: writes one collection to standard output or to a file. */
+
 import { createWriteStream, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { exactIn, type IsExact } from "../collection/attributes.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { Columns, csvHeader, csvPieces, exactIn, type IsExact, parseResource } from "../http/lists/csv.ts";
+import { Columns, csvHeader, csvPieces, parseResource } from "../http/lists/csv.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
 import { withoutInternal } from "../store/port/record.ts";
 import type { Stored } from "../store/port/stored.ts";

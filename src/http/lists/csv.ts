@@ -1,8 +1,7 @@
 /** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports use it too. */
 import { createRequire } from "node:module";
 import type { CastReturnObject } from "csv-stringify";
-import { attributeInfo } from "../../collection/attributes.ts";
-import type { Collection } from "../../collection/collection.ts";
+import type { IsExact } from "../../collection/attributes.ts";
 import { isDecimal } from "../../collection/exact-numbers.ts";
 import { withGuard } from "../../collection/formula-guard.ts";
 
@@ -38,14 +37,6 @@ export class Columns {
 
 /** The most cells, and the most characters of JSON text, in one piece (roughly). Both take milliseconds. */
 const pieceSize = { cells: 5_000, characters: 65_536 };
-
-/** Whether the values of a column are exact numbers. They are never formulas. */
-export type IsExact = (column: string) => boolean;
-
-/** Which attributes of a collection are exact numbers. */
-export function exactIn(collection: Collection): IsExact {
-  return (name) => attributeInfo(collection, [name]).isExact === true;
-}
 
 const noneExact: IsExact = () => false;
 
@@ -84,7 +75,7 @@ export function csvHeader(columns: readonly string[]): string {
   return toCsv([columns]);
 }
 
-/** The text of an exact number, which a spreadsheet reads as a number. */
+/** The text of an exact number. It is no formula, and a spreadsheet reads it as a number. */
 class ExactCell {
   readonly text: string;
 
@@ -94,7 +85,7 @@ class ExactCell {
 }
 
 function csvRows(columns: readonly string[], resources: readonly Resource[], isExact: IsExact): string {
-  const exact = new Set(columns.filter(isExact));
+  const exact = new Set(columns.filter((name) => isExact([name])));
   return toCsv(
     resources.map((resource) =>
       columns.map((name) => {

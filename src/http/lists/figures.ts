@@ -105,7 +105,7 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
         .filter((each) => "as" in each && each.as === "exact")
         .map(({ name }) => name),
     );
-    const pieces = tablePieces(namesOf(listing), texts, (name) => exact.has(name));
+    const pieces = tablePieces(namesOf(listing), texts, ([name]) => exact.has(name));
     return { status: 200, headers, body: { pieces, heldBytes: texts.join().length } };
   }
   const lines = type === "application/x-ndjson";

@@ -1,5 +1,6 @@
 /** The content of a page: the attributes that the response has, in the format that the client asked for. */
 
+import type { IsExact } from "../../collection/attributes.ts";
 import { type Fields, hidesAny, partOf } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { ownSort } from "../../query/sort.ts";
@@ -10,7 +11,7 @@ import { createPauses } from "../admission/turns.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";
-import { Columns, type IsExact, parseResource, tablePieces } from "./csv.ts";
+import { Columns, parseResource, tablePieces } from "./csv.ts";
 
 /** Whether the response needs only some attributes of the resources. */
 export function needsLess({ asked, collection }: Listing): boolean {

@@ -2,7 +2,9 @@
  * Makes the response of a page: its headers with links and totals, and its content. If the store keeps a page in memory, this file
  * keeps the response with it. `lists.ts` reads the page.
  */
+
 import type { Mark } from "../../changes/position.ts";
+import { exactIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Embed } from "../../query/embed-request.ts";
 import { emptyPage, lengthOf, type Page } from "../../store/port/page.ts";
@@ -17,7 +19,6 @@ import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Callers, Data, Service, Surface } from "../service.ts";
-import { exactIn } from "./csv.ts";
 import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import { contentOf, textsOf } from "./page-content.ts";
 import { ifUnmodified, type ListScope, listValidators, tagOf } from "./validators.ts";

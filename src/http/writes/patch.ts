@@ -1,14 +1,8 @@
 /** Patches: reads them, and applies them to a resource. */
-import { attributeInfo } from "../../collection/attributes.ts";
+import { exactIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { attributeViolation } from "../../collection/resource.ts";
-import {
-  applyUpdate,
-  type IsExact,
-  parseUpdate,
-  strayOperatorIn,
-  type UpdateOperation,
-} from "../../collection/update.ts";
+import { applyUpdate, parseUpdate, strayOperatorIn, type UpdateOperation } from "../../collection/update.ts";
 import type { AttributeVisibility } from "../../collection/visibility.ts";
 import { Problem, type Violation } from "../../errors.ts";
 import { applyJsonPatch } from "../../json/json-patch.ts";
@@ -76,17 +70,13 @@ export async function applyPatch(
   if (patch.format === "update")
     return applyUpdate(resource, patch.operations, {
       json,
-      isExact: isExactIn(collection),
+      isExact: exactIn(collection),
       pause: createPauses(),
     });
   if (patch.format === "merge-patch")
     return requireObject(applyMergePatch(resource, patch.value, json), result);
   const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
   return requireObject(applyJsonPatch(resource, patch.value, { maxOperations, maxBytes, json }), result);
-}
-
-function isExactIn(collection: Collection): IsExact {
-  return (path) => attributeInfo(collection, path).isExact === true;
 }
 
 /**
@@ -99,7 +89,7 @@ export function requireNoStrayOperator(
   collection: Collection,
 ): void {
   if (patch.format !== "merge-patch" || patch.isPlain !== true || !isObject(patch.value)) return;
-  const stray = strayOperatorIn(patch.value, resource, isExactIn(collection));
+  const stray = strayOperatorIn(patch.value, resource, exactIn(collection));
   if (stray === undefined) return;
   const { names, operator } = stray;
   const detail = `would be replaced by an object with the member "${operator}". To apply the operator, send Content-Type: application/vnd.holdfast.update+json. To store the object, send Content-Type: application/merge-patch+json`;

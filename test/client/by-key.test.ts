@@ -89,6 +89,21 @@ test("in a batch, later operations can refer to the resource", async () => {
   );
 });
 
+test("an import by a unique key reports what it made, changed and left", async () => {
+  const [a, b] = ["g@x.org", "h@x.org"];
+  await users.create({ email: a, name: "Ada" });
+  const rows = [
+    { email: a, visits: 1 },
+    { email: b, name: "Bo", team: { id: "g", seat: 1 } },
+  ];
+  const { made, changed, same } = await users.import(rows, { on: "email" });
+  assert.deepEqual([made, changed, same], [1, 1, 0]);
+  const again = await users.import([{ email: b, team: { id: "g", seat: 1 } }], {
+    on: ["team.id", "team.seat"],
+  });
+  assert.deepEqual([again.made, again.changed, again.same], [0, 0, 1]);
+});
+
 test("a caller who cannot read gets the id of what is made, and an error for what is replaced", async () => {
   const { users: articles } = config.collections;
   const closed = await startServiceForFile({

@@ -93,14 +93,16 @@ function batch({ batch: max }: Limits): Part {
   const members: Record<(typeof operationMembers)[number], Part> = {
     method: { type: "string", enum: operationMethods },
     path: {
-      description: "The path of a collection or resource, below the prefix.",
+      description:
+        "The path of a collection or resource, below the prefix. A query can name a resource by a unique key.",
       type: "string",
       pattern: "^/",
     },
     headers: { type: "object", properties: Object.fromEntries(operationHeaders.map((name) => [name, text])) },
     body: { description: "The body, if the method has one." },
     as: {
-      description: "A name by which later operations refer to the created resource.",
+      description:
+        "A name by which later operations refer to the resource: of a POST, or of a PUT by a unique key.",
       type: "string",
       pattern: createdName.source,
     },

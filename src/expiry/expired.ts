@@ -90,9 +90,10 @@ export class Expiry {
         return committed.slice(0, commit.changes.length);
       } catch (error) {
         // What refers to the holder can keep it from being deleted. Then its value is not free.
-        const isStuck = error instanceof Problem && error.code === "REFERENCED" && refused !== undefined;
-        const holder = isStuck ? undefined : await this.#holderIn(error, changes);
-        if (holder === undefined) throw isStuck ? refused : error;
+        const isOfHolder = error instanceof Problem && (error.change ?? 0) >= commit.changes.length;
+        if (isOfHolder && refused !== undefined) throw refused;
+        const holder = await this.#holderIn(error, changes);
+        if (holder === undefined) throw error;
         refused = error;
         changes.push(holder);
       }

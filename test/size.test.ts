@@ -13,17 +13,17 @@ const bounds: Readonly<Record<string, number>> = {
   json: 1_100,
   counters: 50,
   clock: 50,
-  collection: 4_050,
-  query: 4_200,
-  store: 22_700,
-  "store/sqlite": 6_550,
-  "store/postgres": 5_400,
+  collection: 4_300,
+  query: 4_350,
+  store: 22_850,
+  "store/sqlite": 6_600,
+  "store/postgres": 5_450,
   import: 1_250,
   rewind: 400,
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_900,
+  http: 19_950,
   config: 2_950,
   fit: 250,
   server: 1_800,
@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 496;
+const mostFiles = 498;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -75,6 +75,7 @@ test("each statement is carried out on the node of the store, and none has a fun
       "collections",
       "copying",
       "deleted",
+      "folds",
       "heads",
       "ids",
       "keys",

@@ -40,10 +40,38 @@ export const dataFaults: readonly Fault[] = [
     replacements: [["return new Date(ms).toISOString() + rest;", "return new Date(ms).toISOString();"]],
   },
   {
+    name: "digits-not-numbers",
+    what: "Natural order compares digits as letters.",
+    noticedBy: "test/query/natural-order.test.ts",
+    replacements: [["return folded.replace(/[0-9]+/g, numberOf) +", "return folded +"]],
+  },
+  {
+    name: "accents-unique",
+    what: "A unique attribute that ignores accents ignores only the case.",
+    noticedBy: "test/http/unique-folded.test.ts",
+    replacements: [
+      [
+        'if (ignore === "accents") return foldText(text);',
+        'if (ignore === "accents") return foldCase(text);',
+      ],
+    ],
+  },
+  {
+    name: "negation-of-one-object",
+    what: "A negated condition about the objects of an array is about one of them, not about all.",
+    noticedBy: "test/http/lists-items.test.ts",
+    replacements: [
+      [
+        '({ kind: "any", path, filter }), condition)',
+        '({ kind: "any", path, filter: negated ? { kind: "not", filter } : filter }), condition)',
+      ],
+    ],
+  },
+  {
     name: "dates-sorted-as-texts",
     what: "A list is sorted by the texts of dates, not by their instants.",
     noticedBy: "test/http/instants.test.ts",
-    replacements: [["descending, ...comparedAs(attribute), ...(", "descending, ...("]],
+    replacements: [[": comparedAs(attribute);", ": {};"]],
   },
   {
     name: "now-kept",

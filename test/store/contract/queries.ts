@@ -299,6 +299,26 @@ export function queriesContract(open: OpenFixture): void {
   });
 
   test(
+    "each text is found by each text that folds to the same, and natural order is the same without an index",
+    onStore(open, async (store) => {
+      const all = texts.flatMap((each) => [{ a: each }, { a: [each] }]);
+      const { collection, stored } = await fill(store, all, [], "uuid");
+      const sort = [{ path: ["a"] as const, descending: false, as: "natural" as const }];
+      assert.deepEqual(
+        ids(await walk(store, { collection, sort, limit: 20 })),
+        ids([...stored].sort(compareBy(sort))),
+      );
+      for (const text of texts)
+        for (const kind of ["ini", "containsi", "startsWithi"] as const) {
+          const filter: Filter = { kind, path: ["a"], values: [foldText(text)] };
+          const { items } = await store.list({ collection, filter, limit: 1_000 });
+          const expected = stored.filter((each) => matches(filter, each));
+          assert.deepEqual(items.map(({ id }) => id).sort(), ids(expected).sort(), `${kind} ${text}`);
+        }
+    }),
+  );
+
+  test(
     "a walk along an index ends where the range ends, and goes not on to values of other types",
     onStore(open, async (store) => {
       const values = [1, 2, 3, "a", "b", "c", true, null, [], undefined];

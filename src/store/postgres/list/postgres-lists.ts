@@ -64,16 +64,32 @@ export function meaningSql(path: Path, as: Meaning): string {
     select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
-/** The text as `foldText` makes it; null if it is null. The inner queries read the text once. */
+/**
+ * The text as `foldText` makes it; null if it is null. Each character is looked up once. The inner queries read the text once, and
+ * keep the database from joining the whole table for each text.
+ */
 function foldedSql(text: string): string {
-  return `(select case when plain is null or octet_length(plain) = length(plain) then lower(plain) else (
+  return `(select case when plain is null or octet_length(plain) = length(plain) then plain else (
       select case when length(folded) <= ${maxJoined} and folded ~ ${joining} then normalize(folded, NFC) else folded end
-      from (select coalesce(string_agg(coalesce(fold.folded, given.character), '' order by given.place), '') as folded
-        from unnest(string_to_array(lower(plain), null)) with ordinality as given (character, place)
-        left join holdfast_folds as fold on fold.version = ${quoteText(foldingVersion)} and fold.character = given.character
-      ) as joined) end collate "C"
-    from (select ${text} collate "C" as plain offset 0) as unfolded)`;
+      from (select case when bool_or(length(folded) > 1) then ${expandedSql} else translate(plain,
+          coalesce(string_agg(character, '' order by folded = '', character), ''),
+          coalesce(string_agg(folded, '' order by folded = '', character), '')) end as folded
+        from (select character, ${foldOf("found.character")} as folded from (
+          select distinct character from unnest(string_to_array(plain, null)) as given (character)) as found offset 0) as changed
+        where folded is not null) as joined) end collate "C"
+    from (select lower(${text} collate "C") as plain offset 0) as unfolded)`;
 }
+
+/** What a character becomes; null if it stays the same. */
+function foldOf(character: string): string {
+  return `(select fold.folded from holdfast_folds as fold
+    where fold.version = ${quoteText(foldingVersion)} and fold.character = ${character})`;
+}
+
+/** The text with each character replaced. Unlike `translate`, it can make several characters of one. */
+const expandedSql = `(select string_agg(case when octet_length(given.character) = 1 then given.character
+    else coalesce(${foldOf("given.character")}, given.character) end, '' order by given.place)
+  from unnest(string_to_array(plain, null)) with ordinality as given (character, place))`;
 
 /** The text as `naturalValue` makes it. */
 function naturalSql(text: string): string {
@@ -141,7 +157,7 @@ const postgresLists: ListDialect = {
       ),
     ),
   hasObject: (path, where) => `exists (select 1 from (
-      select json_build_object('${itemName}', element.value) as doc from ${elementsSql(path)}
+      select ('{"${itemName}":' || element.value::text || '}')::json as doc from ${elementsSql(path)}
       where json_typeof(element.value) = 'object' offset 0) as item where ${where})`,
   suffix: (text, length) => `right(${text}, ${length})`,
   sortTerms: (path, isNatural) => orderOf(postgresLists.type(path), textSql(path), isNatural),

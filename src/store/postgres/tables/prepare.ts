@@ -3,7 +3,7 @@
 import { foldedTable, foldingVersion } from "../../../collection/folding.ts";
 import { StartError } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
-import { texts } from "../connection/arrays.ts";
+import { insertNewRows } from "../commit/statements.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { retryConflicts } from "../connection/failures.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
@@ -60,10 +60,11 @@ async function addFolds(connections: Connections): Promise<void> {
   });
   if (rows.length > 0) return;
   const { characters, folded } = foldedTable();
-  await connections.run({
-    sql: `insert into holdfast_folds select $1::text, character, folded
-      from unnest($2::text[], $3::text[]) as given (character, folded) on conflict do nothing`,
-    values: [foldingVersion, texts(characters), texts(folded)],
+  const cells = characters.map((character, n) => [foldingVersion, character, folded[n] as string]);
+  const columns = { version: "text", character: "text", folded: "text" } as const;
+  await transact(connections, smallWrite, async (transaction) => {
+    for (const statement of insertNewRows({ table: "holdfast_folds", columns }, cells))
+      await transaction.run(statement);
   });
 }
 

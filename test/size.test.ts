@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 19_900,
+  http: 20_050,
   config: 2_950,
   fit: 250,
   server: 1_800,
@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_200,
+  users: 6_300,
   secrets: 150,
 };
 

@@ -96,9 +96,12 @@ export class Vault {
     return sealed.startsWith(`${nameOfSecret(this.#first)}.`);
   }
 
-  /** Whether one of the secrets has encrypted a text. `open` still refuses it if it was changed. */
-  knows(sealed: string): boolean {
-    return this.#secrets.has(sealed.split(".")[0] ?? "");
+  /** Throws StartError if none of the secrets has encrypted a text. `what` is such as `the secret of the webhook <id>`. */
+  requireKnown(sealed: string, what: string): void {
+    if (this.#secrets.has(sealed.split(".")[0] ?? "")) return;
+    throw new StartError(
+      `${secretVariable} has no secret that opens ${what}: an earlier secret of the service has encrypted it. Put that one behind the others, as in <new>,<old>, until the service has started with it.`,
+    );
   }
 
   /**

@@ -1,7 +1,6 @@
 /** How the store keeps the secrets of webhooks: encrypted, if the service was given a secret of its own. */
-import { StartError } from "../errors.ts";
 import { isOvertaken, put } from "../records.ts";
-import { secretVariable, type Vault } from "../secrets.ts";
+import type { Vault } from "../secrets.ts";
 import type { Change } from "../store/port/commit.ts";
 import { isEncrypted, webhooksName } from "./webhook.ts";
 import { putState, type WebhookRecords } from "./webhook-records.ts";
@@ -46,7 +45,9 @@ export class KeptSecrets {
     const webhook = await records.webhook(id);
     if (webhook === undefined) return true;
     const { oldSecret } = state?.value ?? {};
-    for (const kept of [webhook.value.secret, oldSecret]) this.#requireKnown(id, kept);
+    for (const kept of [webhook.value.secret, oldSecret])
+      if (kept !== undefined && isEncrypted(kept))
+        this.#vault()?.requireKnown(kept, `the secret of the webhook ${id}`);
     const changes: Change[] = [];
     const secret = this.keep(id, webhook.value.secret);
     if (secret !== webhook.value.secret)
@@ -60,13 +61,6 @@ export class KeptSecrets {
       if (isOvertaken(error)) return false;
       throw error;
     }
-  }
-
-  #requireKnown(id: string, kept: string | undefined): void {
-    if (kept === undefined || !isEncrypted(kept) || this.#vault()?.knows(kept) === true) return;
-    throw new StartError(
-      `${secretVariable} has no secret that opens the secret of the webhook ${id}: an earlier secret of the service has encrypted it. Put that one behind the others, as in <new>,<old>, until the service has started with it.`,
-    );
   }
 }
 

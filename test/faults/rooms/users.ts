@@ -65,8 +65,8 @@ export const usersFaults: readonly Fault[] = [
     noticedBy: "test/http/users/audit.test.ts",
     replacements: [
       [
-        'result: "failed", method: methodOf(given), subject },',
-        'result: "failed", method: methodOf(given), subject, email: address },',
+        'result: "failed", method: methodOf(given), ...found },',
+        'result: "failed", method: methodOf(given), ...found, email: address },',
       ],
     ],
   },

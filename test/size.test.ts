@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_700,
-  http: 21_150,
+  http: 21_200,
   config: 2_950,
   fit: 250,
   server: 1_800,

@@ -89,7 +89,7 @@ export class TasksClient<Name extends string = string> {
   /** Begins a task that takes back what another one has changed, unless others have changed it since. */
   undo(id: string, options: CallOptions = {}): Promise<Task> {
     const path = `/_tasks/${encodeURIComponent(id)}/_undo`;
-    return beginTask(this.#send, keyedPost({ ...options, path }));
+    return beginTask(this.#send, { ...options, method: "POST", path, isRepeatable: false });
   }
 
   /** Begins a task that returns collections to their state at an earlier time. Only administrators can rewind. */

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
+import { refusesWithoutTlsAndTooOften } from "./administration/refusals.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, startServiceForFile } from "./service.ts";
+import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({
   openCollections: true,
@@ -526,5 +527,68 @@ describe("a rewind as a task", () => {
     const task = await run("_rewind", { to: "2020-01-01", collections: [things], max: 200 });
     assert.equal(task.state, "refused");
     assert.match(task.reason ?? "", /history/);
+  });
+});
+
+test("a read-only service begins no task", async (t) => {
+  const readOnly = await startService({
+    readOnly: true,
+    collections: { notes: {} },
+    seeds: { notes: [{ id: "1" }] },
+  });
+  t.after(() => readOnly.stop());
+  const content = { all: true, delete: true, max: 1 };
+  const answer = await readOnly.send(
+    { method: "POST", path: "/api/v1/notes/_bulk", headers: asTask, content },
+    { mayFail: true },
+  );
+  check(answer, { status: 503, problem: "UNAVAILABLE" });
+  check(await readOnly.send({ path: "/api/v1/_tasks" }), {
+    status: 200,
+    json: [],
+    headers: { "Cache-Control": "no-store" },
+  });
+});
+
+describe("the paths of tasks refuse", () => {
+  const id = "0193ad4c-7b1e-7c39-9f5e-2f6f3f1a9b10";
+  const requests = [
+    ["GET", "_tasks"],
+    ["GET", `_tasks/${id}`],
+    ["DELETE", `_tasks/${id}`],
+    ["POST", `_tasks/${id}/_undo`],
+  ] as const;
+
+  for (const [method, path] of requests)
+    test(`unknown parameters and formats: ${method} ${path}`, async () => {
+      const to = { method, path: `/api/v1/${path}` };
+      check(await service.send({ ...to, path: `${to.path}?colour=red` }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+      });
+      check(await service.send({ ...to, headers: { Accept: "text/plain" } }), {
+        status: 406,
+        problem: "NOT_ACCEPTABLE",
+      });
+      if (method !== "GET" || path !== "_tasks") check(await service.send(to), { status: 404 });
+    });
+
+  for (const [method, path] of requests)
+    test(`what was not encrypted, and too many requests: ${method} ${path}`, (t) =>
+      refusesWithoutTlsAndTooOften(t, { method, path: `/api/v1/${path}` }));
+
+  test("a body, of any type and length", async () => {
+    const path = `/api/v1/_tasks/${id}/_undo`;
+    check(await service.send({ method: "POST", path, content: {} }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+    });
+    const text = { "Content-Type": "text/plain" };
+    check(await service.send({ method: "POST", path, headers: text, body: "a" }), {
+      status: 415,
+      problem: "UNSUPPORTED_MEDIA_TYPE",
+    });
+    const long = await service.send({ method: "POST", path, content: "x".repeat(1_100_000) });
+    check(long, { status: 413, problem: "CONTENT_TOO_LARGE" });
   });
 });

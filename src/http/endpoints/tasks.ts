@@ -5,7 +5,7 @@ import { isOvertaken } from "../../records.ts";
 import { ended, isAtWork, type Task } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/task-loop.ts";
 import { administers } from "../caller/permission.ts";
-import { type Endpoint, hiddenResult, type Success } from "../endpoint/endpoint.ts";
+import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import { json, listOf, ref } from "../openapi/described.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
@@ -97,20 +97,18 @@ export const taskEndpoints: readonly Endpoint[] = [
     who: "everyone",
     isNeverForbidden: true,
     names,
-    isKeyed: true,
-    parameters: [ref("parameters", "idempotencyKey")],
     id: "undoTask",
     summary: "Take a task back",
     description:
       "Begins a task that takes back what another task has changed. Resources that others have changed since stay unchanged.",
-    successes: { 202: acceptedTask, 204: hiddenResult },
+    successes: { 202: acceptedTask },
     errors: [409],
     handle: async (service, asked) => {
-      const { caller, idempotency, request } = asked;
+      const { caller, request } = asked;
       const found = await taskOf(service, asked);
       if (found === undefined) return notFound;
-      const operation = { caller, ...(idempotency && { idempotency }) };
-      return beginUndo({ service, operation, request }, found);
+      // Without an Idempotency-Key: a second undo is refused, and names the first one.
+      return beginUndo({ service, operation: { caller }, request }, found);
     },
   },
 ];

@@ -71,7 +71,9 @@ export const dataFaults: readonly Fault[] = [
     name: "dates-sorted-as-texts",
     what: "A list is sorted by the texts of dates, not by their instants.",
     noticedBy: "test/http/instants.test.ts",
-    replacements: [[": comparedAs(attribute);", ": {};"]],
+    replacements: [
+      ['{ as: "natural" as const } : comparedAs(attribute);', '{ as: "natural" as const } : {};'],
+    ],
   },
   {
     name: "now-kept",

@@ -37,7 +37,9 @@ export interface PeopleParts {
   /** Six characters that name the store, once it is prepared. */
   identity: () => string;
   /** Calls the main thread; absent in the main thread. */
-  call?: ((method: keyof HashMethods | "keptMails", ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  call?:
+    | ((method: keyof HashMethods | "keptMails", ...args: (string | undefined)[]) => Promise<unknown>)
+    | undefined;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;

@@ -95,7 +95,12 @@ export const expiryFaults: readonly Fault[] = [
     name: "holds-expired-values",
     what: "An expired resource keeps its unique values until it is deleted.",
     noticedBy,
-    replacements: [["const store = service.expiry ?? service.store;", "const { store } = service;"]],
+    replacements: [
+      [
+        "const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;",
+        "const { store } = service;",
+      ],
+    ],
   },
   {
     name: "holder-by-writer",

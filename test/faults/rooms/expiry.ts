@@ -103,6 +103,12 @@ export const expiryFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "batch-in-parts",
+    what: "Each operation of a batch in a collection that expires is a commit of its own.",
+    noticedBy: "test/http/expiry-writes.test.ts",
+    replacements: [["(service.isBatch === true ? undefined : service.expiry)", "service.expiry"]],
+  },
+  {
     name: "holder-by-writer",
     what: "The delete of an expired resource whose values a write takes is noted as the writer's.",
     noticedBy,

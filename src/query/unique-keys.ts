@@ -1,6 +1,7 @@
 /** The unique keys of writes: a query such as `email=ada@x.org` names the resource that has these values. */
 import { type AttributeInfo, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { isDecimal, maxDigits } from "../collection/exact-numbers.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
 import { pathsOf, type Unique } from "../collection/unique.ts";
@@ -106,8 +107,9 @@ function noKey(names: readonly string[], collection: Collection): Problem {
 }
 
 /** The value that a text means for a unique attribute, which has one type; `undefined` if it means none. */
-function valueIn(text: string, { types, dates }: AttributeInfo): unknown {
+function valueIn(text: string, { types, dates, isExact }: AttributeInfo): unknown {
   if (text === "null" && types?.has("null") === true) return undefined;
+  if (isExact === true) return isDecimal(text) ? text : undefined;
   if (dates !== undefined) {
     if ((readDateOperand(text, { kind: "in", types, dates }, true) ?? null) === null) return undefined;
     return dates.has("millis") && /^-?\d+$/.test(text) ? Number(text) : text;
@@ -117,8 +119,9 @@ function valueIn(text: string, { types, dates }: AttributeInfo): unknown {
   return text === "true" || text === "false" ? text === "true" : undefined;
 }
 
-function expected({ types, dates }: AttributeInfo): string {
+function expected({ types, dates, isExact }: AttributeInfo): string {
   if (dates !== undefined) return "a date";
+  if (isExact === true) return `a number, with at most ${maxDigits} digits and no exponent`;
   if (types?.has("string") === true)
     return "a text. A resource without the attribute, or with null, has no key";
   return types?.has("number") === true ? "a number" : "true or false";

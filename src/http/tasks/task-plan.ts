@@ -63,6 +63,7 @@ async function planBulk(work: TaskWork): Promise<Planned> {
 async function planRewind({ service, records, request, task: { value: task } }: TaskWork): Promise<Planned> {
   const { to, collections, max } = JSON.parse(request.content ?? "{}") as TaskRewind;
   const refused = (reason: string) => ({ task: ended(task, "refused", service.now(), reason), changes: [] });
+  await service.expiry?.sweep(collections); // what has expired would change in the meantime
   const since = await service.store.changesSince(collections, to).catch((error: unknown) => {
     if (error instanceof HistoryMissing) return error;
     throw error;

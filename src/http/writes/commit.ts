@@ -93,7 +93,8 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     ...(whole && { whole }),
   };
   const committed = { changes, at, ...principal, ...receipt, ...terms };
-  const store = service.expiry ?? service.store;
+  // The operations of a batch commit in memory.
+  const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;
   const work = plan.commit === undefined ? store.commit(committed) : plan.commit(committed);
   if (idempotency !== undefined) idempotency.commit = work;
   try {

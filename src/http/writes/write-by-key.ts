@@ -43,10 +43,13 @@ export async function writeByKey(write: Write<WriteByKey>): Promise<Result> {
   throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
 }
 
-async function holderOf({ service: { store }, operation }: Write<WriteByKey>): Promise<Stored | undefined> {
+async function holderOf({ service, operation }: Write<WriteByKey>): Promise<Stored | undefined> {
+  const { store, expiry } = service;
   const { collection, key } = operation;
   const id = await store.holder(collection.name, key.unique, key.value);
-  return id === undefined ? undefined : store.read({ collection: collection.name, id });
+  const holder = id === undefined ? undefined : await store.read({ collection: collection.name, id });
+  // The store hides what has expired, but not what an earlier operation of a batch has made.
+  return holder !== undefined && expiry?.isOver(collection.name, holder.text) === true ? undefined : holder;
 }
 
 /** The steps of a PUT that creates the resource. */

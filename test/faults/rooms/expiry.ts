@@ -95,7 +95,18 @@ export const expiryFaults: readonly Fault[] = [
     name: "holds-expired-values",
     what: "An expired resource keeps its unique values until it is deleted.",
     noticedBy,
-    replacements: [["const store = service.expiry ?? service.store;", "const { store } = service;"]],
+    replacements: [
+      [
+        "const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;",
+        "const { store } = service;",
+      ],
+    ],
+  },
+  {
+    name: "batch-in-parts",
+    what: "Each operation of a batch in a collection that expires is a commit of its own.",
+    noticedBy: "test/http/expiry-writes.test.ts",
+    replacements: [["(service.isBatch === true ? undefined : service.expiry)", "service.expiry"]],
   },
   {
     name: "holder-by-writer",

@@ -36,7 +36,7 @@ const bounds: Readonly<Record<string, number>> = {
   secrets: 150,
   lease: 100,
   expiry: 500,
-  tasks: 500,
+  tasks: 550,
 };
 
 /** The most files in `src`. */

@@ -27,7 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_950,
   fit: 300,
   server: 1_850,
-  commands: 4_900,
+  commands: 5_000,
   cli: 50,
   index: 100,
   observe: 1_200,
@@ -36,11 +36,11 @@ const bounds: Readonly<Record<string, number>> = {
   secrets: 150,
   lease: 100,
   expiry: 500,
-  tasks: 500,
+  tasks: 550,
 };
 
 /** The most files in `src`. */
-const mostFiles = 523;
+const mostFiles = 524;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -1,5 +1,6 @@
 /** Tasks: changes of many resources on which the service works while others write. */
 import { ResultHiddenError } from "./errors.ts";
+import type { ImportReport } from "./import-report.ts";
 import { keyedPost } from "./posts.ts";
 import { sleep } from "./retry.ts";
 import type { Rewind } from "./rewind-types.ts";
@@ -31,6 +32,8 @@ export interface Task {
   readonly createdAt: string;
   /** Absent while it works. */
   readonly endedAt?: string;
+  /** What the service has read. Only in the response that begins an import: `imported` is how many resources the task adds. */
+  readonly report?: ImportReport;
 }
 
 /** A resource that a task could not change, and why. */

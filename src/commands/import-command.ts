@@ -21,6 +21,7 @@ import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";
+import { finishImport } from "./import/remote-task.ts";
 import { startProgress, type Work } from "./progress-display.ts";
 import { readBase, tokenOf } from "./running-service.ts";
 import { interruptible, say, shell } from "./shell.ts";
@@ -98,8 +99,13 @@ async function importTo(
     const progress = await startProgress({ what: `importing ${collection}`, total: size, inBytes: true });
     const onProgress = (bytes: number) => progress.update(bytes, 0);
     const input = { collection, format, stream, size, signal, onProgress };
-    const result = await importRemotely(remote, input).finally(() => progress.stop());
+    const sent = await importRemotely(remote, input).finally(() => progress.stop());
+    const { result, fault } =
+      "report" in sent
+        ? await finishImport(remote, sent, { collection, signal })
+        : { result: sent, fault: undefined };
     reportImport(result, { time: timeSince(start), bytes: undefined, isDryRun });
+    if (fault !== undefined) throw fault;
   };
   await importFrom(file, work, "interrupted; nothing was imported, unless the service had read everything");
 }

@@ -26,6 +26,8 @@ export interface TaskParts {
   isShared: boolean;
   step: TaskStep;
   warn: (message: string) => void;
+  /** How long the loop waits for a step before it looks again, in milliseconds. @default 60000 */
+  patienceMs?: number;
 }
 
 /** How long no other instance works on a task after a step of this one, in milliseconds. */
@@ -115,7 +117,11 @@ export class Tasks {
   async #step(task: Versioned<Task>): Promise<number> {
     const { step, records, now, warn } = this.#parts;
     try {
-      if (isAtWork(task.value)) return await step(task, { holder: this.#holder, until: now() + leaseMs });
+      if (isAtWork(task.value))
+        return await this.#inTime(
+          task.value.id,
+          step(task, { holder: this.#holder, until: now() + leaseMs }),
+        );
       await records.clean(task, now());
       return 1;
     } catch (error) {
@@ -131,6 +137,26 @@ export class Tasks {
       if (!(error instanceof Problem)) warn(`the task ${task.value.id} failed: ${(error as Error).stack}`);
       await records.commit([records.moved(task, ended(task.value, "failed", now(), reason))], now());
       return 1;
+    }
+  }
+
+  /**
+   * The outcome of a step, unless it takes too long: then the loop goes on without it. If its commit is still done after that, the
+   * version of the record lets only it or the next step change something.
+   */
+  async #inTime(id: string, step: Promise<number>): Promise<number> {
+    const { patienceMs = 60_000, warn } = this.#parts;
+    const over = new AbortController();
+    const late = delay(patienceMs, undefined, { signal: over.signal }).then(() => {
+      step.catch(() => {}); // nobody waits for it any more
+      warn(`the task ${id}: a step has not ended after ${patienceMs / 1_000} s. The service tries it again.`);
+      return lookMs;
+    });
+    try {
+      return await Promise.race([step, late]);
+    } finally {
+      late.catch(() => {});
+      over.abort();
     }
   }
 

@@ -396,10 +396,29 @@ describe("an import as a task", () => {
   test("adds all resources with their ids, and an undo removes them", async () => {
     const things = fresh();
     const lines = Array.from({ length: 1_200 }, (_, n) => ({ id: `r${n}`, n }));
-    const task = await imported(await sendImport(things, lines));
+    const answer = await sendImport(things, [...lines, { n: 1_200 }]);
+    const { report } = answer.json as { report: object };
+    check(
+      { ...answer, json: report },
+      {
+        status: 202,
+        json: {
+          dryRun: false,
+          complete: true,
+          resources: 1_201,
+          invalid: 0,
+          imported: 1_201,
+          errors: [],
+          generatedIds: { count: 1, first: [{ line: 1_201 }] },
+          replacedIds: { count: 0, first: [] },
+          stringIds: { count: 0, first: [] },
+        },
+      },
+    );
+    const task = await imported(answer);
     assert.deepEqual(
       [task.kind, task.state, task.total, task.changed, task.refused],
-      ["import", "done", 1_200, 1_200, 0],
+      ["import", "done", 1_201, 1_201, 0],
     );
     check(await get(`${things}/r1199`), {
       status: 200,
@@ -407,7 +426,7 @@ describe("an import as a task", () => {
       headers: { ETag: '"1"' },
     });
     const undo = await run(`_tasks/${task.id}/_undo`);
-    assert.deepEqual([undo.changed, undo.refused], [1_200, 0]);
+    assert.deepEqual([undo.changed, undo.refused], [1_201, 0]);
     assert.deepEqual(await listOf(things), []);
     // The ids go on above their last versions.
     await imported(await sendImport(things, lines.slice(0, 1)));

@@ -17,6 +17,7 @@ import type { InputLocation } from "../../import/items.ts";
 import { isObject } from "../../json/values.ts";
 import type { ImportFormat } from "../import-command.ts";
 import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-service.ts";
+import type { BegunImport } from "./remote-task.ts";
 
 /** A running service, and how to import into it. */
 export interface Remote extends RunningService {
@@ -41,8 +42,14 @@ export interface RemoteInput {
 /** The service itself limits the time of an import. */
 const timeoutMs = 2 ** 31 - 1;
 
-/** Imports into a running service. Throws StartError if the service refuses the import without a report, and the reason of the signal. */
-export async function importRemotely(remote: Remote, input: RemoteInput): Promise<ImportResult> {
+/**
+ * Sends an import to a running service. Returns its result, or the task that the service has made of it. Throws StartError if the
+ * service refuses the import without a report, and the reason of the signal.
+ */
+export async function importRemotely(
+  remote: Remote,
+  input: RemoteInput,
+): Promise<ImportResult | BegunImport> {
   const { dryRun, skipInvalid, on } = remote;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
@@ -76,8 +83,13 @@ export async function importRemotely(remote: Remote, input: RemoteInput): Promis
     timeoutMs,
   };
   const target = client[collection] as CollectionClient<object>;
-  const outcome = await target.import(ReadableStream.from(body()), options).catch((error: unknown) => error);
+  // An import by a unique key is one commit. The report of a dry run has all errors, and that of a task only the first kind.
+  const isTask = on === undefined && !dryRun;
+  const content = ReadableStream.from(body());
+  const sent = isTask ? target.importTask(content, options) : target.import(content, options);
+  const outcome: unknown = await sent.catch((error: unknown) => error);
   signal.throwIfAborted();
+  if (isBegun(outcome)) return outcome;
   const report = outcome instanceof ProblemError ? outcome.problem.report : outcome;
   if (isReport(report)) return resultOf(report, collection, remote);
   throw new StartError(refusalOf(outcome, remote, { isSent, response }));
@@ -135,12 +147,16 @@ async function typed({
   return [start === "[" ? "application/json" : "application/x-ndjson", all()];
 }
 
+function isBegun(body: unknown): body is BegunImport {
+  return isObject(body) && typeof body.id === "string" && isReport(body.report);
+}
+
 function isReport(body: unknown): body is ImportReport {
   return isObject(body) && Array.isArray(body.errors) && typeof body.resources === "number";
 }
 
 /** The report of the service as the result of an import here. */
-function resultOf(
+export function resultOf(
   report: ImportReport,
   collection: string,
   { skipInvalid }: Pick<Remote, "skipInvalid">,

@@ -1,6 +1,6 @@
 /** The schema of a task. */
 import { maxRefusals, taskKinds, taskStates } from "../../tasks/task.ts";
-import { closedObject, count, listOf, type Part, text, truth } from "./described.ts";
+import { closedObject, count, listOf, type Part, ref, text, truth } from "./described.ts";
 
 const time: Part = { ...text, format: "date-time" };
 
@@ -35,9 +35,10 @@ export const taskSchema = closedObject(
     undoneBy: { ...text, description: "The id of the task that takes it back." },
     createdAt: time,
     endedAt: time,
+    report: ref("schemas", "ImportReport"),
   },
   {
-    optional: ["collection", "reason", "undoes", "undoneBy", "endedAt"],
+    optional: ["collection", "reason", "undoes", "undoneBy", "endedAt", "report"],
     description: "A change of many resources that does not fit one commit.",
   },
 );

@@ -166,7 +166,8 @@ export async function beginImport(
       isDryRun: asked.dryRun,
       skipInvalid: asked.skipInvalid,
     };
-    return storeImport(service, caller, asking, spool);
+    const task = await storeImport(service, caller, asking, spool);
+    return accepted(service, task, { report });
   });
 }
 
@@ -175,7 +176,7 @@ async function storeImport(
   caller: Caller,
   asking: Partial<Task> & { collection: string },
   spool: Spool,
-): Promise<Result> {
+): Promise<Task> {
   const { collection } = asking;
   const tasks = service.tasks as Tasks;
   const { records } = tasks;
@@ -203,17 +204,18 @@ async function storeImport(
   const planned: Task = { ...task, total, parts, isPlanned: true, active: "yes", state };
   await records.commit([records.moved({ value: task, version: 1 }, planned)], service.now());
   tasks.wake();
-  return accepted(service, planned);
+  return planned;
 }
 
-function accepted({ settings }: Service, task: Task): Result {
+/** The response to the request that begins a task. `more`: what only this response has. */
+function accepted({ settings }: Service, task: Task, more: object = {}): Result {
   const headers = {
     location: `${settings.prefix}/_tasks/${task.id}`,
     "preference-applied": "respond-async",
   };
   return {
     kind: "document",
-    document: { status: 202, type: jsonType, body: JSON.stringify(shownTask(task)), headers },
+    document: { status: 202, type: jsonType, body: JSON.stringify({ ...shownTask(task), ...more }), headers },
   };
 }
 

@@ -26,7 +26,7 @@ export interface Task {
   readonly firstRefused: readonly TaskRefusal[];
   /** Why it ended, if not all was done. */
   readonly reason?: string;
-  /** The id of the task that it takes back, and of the task that takes it back. */
+  /** The id of the task that it undoes, and of the task that undoes it. */
   readonly undoes?: string;
   readonly undoneBy?: string;
   readonly createdAt: string;

@@ -56,9 +56,9 @@ export const texts = {
     contains: "contains",
     startsWith: "starts with",
     endsWith: "ends with",
-    eqi: "is, in any spelling",
-    containsi: "contains, in any spelling",
-    startsWithi: "starts with, in any spelling",
+    eqi: "is, ignoring case and accents",
+    containsi: "contains, ignoring case and accents",
+    startsWithi: "starts with, ignoring case and accents",
     exists: "exists",
   },
   resource: {

@@ -159,9 +159,9 @@ const comparisons = {
   contains: "contain",
   startsWith: "start with",
   endsWith: "end with",
-  ini: "equal without regard to case and accents",
-  containsi: "contain without regard to case and accents",
-  startsWithi: "start without regard to case and accents with",
+  ini: "equal, without regard to case and accents,",
+  containsi: "contain, without regard to case and accents,",
+  startsWithi: "start, without regard to case and accents, with",
 } as const satisfies Record<Exclude<Condition["kind"], "exists" | "any">, string>;
 
 function wordsFor(condition: Condition): string {

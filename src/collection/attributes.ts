@@ -111,8 +111,8 @@ export interface ListedAttribute {
 }
 
 /**
- * What the schema allows for the attribute at a path that leads into the objects of arrays. `undefined`: it does not. An array is one
- * that the schema declares as nothing else, or whose path has one of the `known` numbers of names.
+ * What the schema allows for the attribute at a path that leads into the objects of arrays; `undefined` if the path leads into no array.
+ * Arrays are what the schema declares as nothing else, and the attributes whose paths have one of the `known` numbers of names.
  */
 export function listedAttribute(
   collection: AttributeSource,

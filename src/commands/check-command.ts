@@ -112,7 +112,7 @@ function printMisfits({ count, first }: Misfits): void {
   if (count > first.length) print(`  and ${(count - first.length).toLocaleString("en")} more`);
 }
 
-/** A new `expires` deletes what was written before it. */
+/** Prints how many resources have expired. A new `expires` can have this effect on resources that were written before it. */
 async function printExpired(reader: StoreReader, collection: Collection): Promise<void> {
   if (collection.expires === undefined) return;
   const now = Date.now();

@@ -1,6 +1,6 @@
 /**
- * What happens to expired resources: they are deleted, each as a client would delete it, but by `system:expiry`. The regular sweep
- * (`sweeper.ts`) does this, and a write does it that needs what an expired resource still holds.
+ * Deletes expired resources, each as a client would delete it, but by `system:expiry`. The regular sweep (`sweeper.ts`) does this, and so
+ * does a write that needs a unique value of an expired resource.
  */
 import { expiryPrincipal, hasExpired } from "../collection/expiry.ts";
 import { Problem } from "../errors.ts";
@@ -17,7 +17,7 @@ const atOnce = 100;
 /** The most text that changes because of these deletes, in bytes. With more, each resource has a commit of its own. */
 const maxCascadeText = 1024 * 1024;
 
-/** The most expired resources that stand in the way of one commit. */
+/** The most expired resources that one commit deletes because it needs their values. */
 const maxHolders = 100;
 
 /** The store with all resources, and the collections whose resources expire. */

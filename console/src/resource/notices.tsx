@@ -67,7 +67,7 @@ export function Theirs({ edit, theirs, readOnly, onCompare }: TheirsProps) {
   );
 }
 
-/** Says when the resource stops to exist. */
+/** Says when the resource expires. */
 export function Expiry({ info, resource }: { info: CollectionDetails | undefined; resource: Resource }) {
   const at = expiryOf(info, resource);
   if (at === undefined) return null;

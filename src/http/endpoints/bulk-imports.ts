@@ -25,7 +25,7 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
     },
     on: {
       description:
-        "The attributes of a unique key, with commas between them. A resource of the body then changes the one that has its values. Without one, it is a new one.",
+        "The attributes of a unique key, with commas between them. If a resource of the collection has the same values, that of the body changes it. Otherwise, that of the body is a new resource.",
       schema: { type: "string" },
     },
   };

@@ -98,7 +98,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     isNeverForbidden: true,
     names,
     id: "undoTask",
-    summary: "Take a task back",
+    summary: "Undo a task",
     description:
       "Begins a task that takes back what another task has changed. Resources that others have changed since stay unchanged.",
     successes: { 202: acceptedTask },

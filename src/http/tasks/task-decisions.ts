@@ -72,7 +72,7 @@ async function decideBulk(
 
   async function decide({ id = "" }: TaskItem): Promise<Decision> {
     const current = found.get(id);
-    // Another delete of this task can have taken it along.
+    // Another delete of this task can have deleted it too.
     const key = keyOf({ collection, id });
     if (current === undefined && asked.patch === undefined && (await service.store.read(key)) === undefined)
       return undefined;
@@ -176,7 +176,7 @@ async function wayBack(
   const attributes = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
   const violations = collection.validate(attributes);
   if (violations.length > 0)
-    return new Problem("VALIDATION_FAILED", "It does not fit the schema of today.", { violations });
+    return new Problem("VALIDATION_FAILED", "It does not fit the current schema.", { violations });
   const next = collection.timestamps
     ? resourceText(collection.idKind, id, withTimestamps(attributes, at, before))
     : then.text;

@@ -14,8 +14,22 @@ import { nodesOf, readPage } from "./markdown.ts";
 
 const person = "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
 
+const text = { type: "string", maxLength: 99 };
+
+/** The unique keys that commands name with `--on`. Other collections are open. */
+const config = JSON.stringify({
+  openCollections: true,
+  collections: {
+    users: { schema: { properties: { email: text } }, unique: ["email"] },
+    pages: { schema: { properties: { teamId: text, slug: text } }, unique: [["teamId", "slug"]] },
+  },
+});
+
 /** The files that the commands read. */
 const files = {
+  "holdfast.config.json": config,
+  "users.csv": "email\nada@x.org\n",
+  "pages.ndjson": '{"teamId":"a","slug":"b"}\n',
   "topics.ndjson": '{"id":"a","title":"A"}\n',
   "topics.json.gz": gzipSync('[{"id":"b","title":"B"}]'),
   "topics.csv": "id;title\nc;C\n",
@@ -33,7 +47,7 @@ const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
 test("every command of the command line reference does what it is for", async (t) => {
   assert.ok(commands.length > 15, `${commands.length} commands`);
   const cwd = await folder(t, files);
-  const others = await folder(t);
+  const others = await folder(t, { "holdfast.config.json": config });
   const service = await serve(t, [], { cwd: others });
   const { url, release } = await openDatabase();
   t.after(release);

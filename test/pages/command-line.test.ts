@@ -21,7 +21,20 @@ const files = {
   "topics.csv": "id;title\nc;C\n",
   "db.json": '{"posts":[{"id":"1"}]}',
   "people.json": `[{"id":"${person}"}]`,
+  "users.csv": "email\nada@x.org\n",
+  "pages.ndjson": '{"teamId":"t","slug":"s"}\n',
 };
+
+const short = { type: "string", maxLength: 99 };
+
+/** What the commands with `--on` need. All other collections are open. */
+const config = JSON.stringify({
+  openCollections: true,
+  collections: {
+    users: { schema: { properties: { email: short } }, unique: ["email"] },
+    pages: { schema: { properties: { teamId: short, slug: short } }, unique: [["teamId", "slug"]] },
+  },
+});
 
 /** The shell commands of the page that end by themselves. */
 const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
@@ -32,8 +45,8 @@ const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
 
 test("every command of the command line reference does what it is for", async (t) => {
   assert.ok(commands.length > 15, `${commands.length} commands`);
-  const cwd = await folder(t, files);
-  const others = await folder(t);
+  const cwd = await folder(t, { ...files, "holdfast.config.json": config });
+  const others = await folder(t, { "holdfast.config.json": config });
   const service = await serve(t, [], { cwd: others });
   const { url, release } = await openDatabase();
   t.after(release);

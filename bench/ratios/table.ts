@@ -24,6 +24,7 @@ import { measureRewind } from "./rewind.ts";
 import { measureRules } from "./rules.ts";
 import { measureSignIns } from "./sign-in.ts";
 import { measureStart } from "./start.ts";
+import { measureTasks } from "./task.ts";
 import { measureThreads } from "./threads.ts";
 import { measureUpdates } from "./update.ts";
 
@@ -41,6 +42,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   latency: measureReadLatency,
   history: measureHistory,
   rewind: measureRewind,
+  task: measureTasks,
   feed: measureFeed,
   import: measureImport,
   backup: measureBackups,

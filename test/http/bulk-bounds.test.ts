@@ -1,6 +1,6 @@
 /**
  * The limits of bulk changes. The probe of each service bounds the standstills of the event loop and the memory, also while
- * 1,000 resources of almost 16 MiB are changed.
+ * 1,000 resources of almost 4 MiB are changed.
  */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -9,7 +9,7 @@ import { check } from "./check.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
 
 const mebibyte = 1024 * 1024;
-const limit = 16 * mebibyte;
+const limit = 4 * mebibyte;
 
 async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
   const service = await startService(options);
@@ -36,7 +36,7 @@ const send = (service: Service, collection: string, content: unknown): Promise<A
 
 const update = { all: true, update: { n: { $set: 1 } }, max: 1_000 };
 
-test("1,000 resources of almost 16 MiB are changed and deleted, within the bounds of memory and event loop", async (t) => {
+test("1,000 resources of almost 4 MiB are changed and deleted, within the bounds of memory and event loop", async (t) => {
   const service = await start(t, {
     collections: { things: {} },
     seeds: { things: seeds(1_000, limit - 10_000) },
@@ -55,7 +55,7 @@ test("1,000 resources of almost 16 MiB are changed and deleted, within the bound
   check(await service.send({ path: "/api/v1/things" }), { status: 200, json: [] });
 });
 
-test("more than 16 MiB before the change is a 413 and changes nothing, and what is just within is changed", async (t) => {
+test("more than 4 MiB before the change is a 413 and changes nothing, and what is just within is changed", async (t) => {
   const service = await start(t, {
     collections: { within: {}, beyond: {} },
     seeds: { within: seeds(100, limit), beyond: seeds(100, limit + 1) },
@@ -65,24 +65,26 @@ test("more than 16 MiB before the change is a 413 and changes nothing, and what 
     { ...update, update: { odd: { $set: "" } } },
     { all: true, delete: true, max: 100 },
   ]) {
-    check(await send(service, "beyond", content), { status: 413, problem: "CONTENT_TOO_LARGE" });
+    const refused = await send(service, "beyond", content);
+    check(refused, { status: 413, problem: "CONTENT_TOO_LARGE" });
+    assert.match((refused.json as { detail: string }).detail, /more than 4 MiB .* Prefer: respond-async\.$/);
     check(await send(service, "within", content), { status: 200 });
   }
   const { headers } = await service.send({ path: "/api/v1/beyond?limit=1&count=exact" });
   assert.equal(headers["x-total-count"], "100");
 });
 
-test("more than 16 MiB after the change is a 413 and changes nothing", async (t) => {
+test("more than 4 MiB after the change is a 413 and changes nothing", async (t) => {
   const service = await start(t, {
     collections: { things: {} },
     seeds: { things: seeds(1_000, 100_000) },
     probe: { rssBytes: 400_000_000 },
   });
   const patch = (length: number) => ({ all: true, patch: { long: "x".repeat(length) }, max: 1_000 });
-  check(await send(service, "things", patch(17_000)), { status: 413, problem: "CONTENT_TOO_LARGE" });
+  check(await send(service, "things", patch(4_300)), { status: 413, problem: "CONTENT_TOO_LARGE" });
   const first = await service.send({ path: "/api/v1/things/id0000" });
   assert.equal(first.headers.etag, '"1"');
-  check(await send(service, "things", patch(16_000)), { status: 200 });
+  check(await send(service, "things", patch(4_000)), { status: 200 });
 });
 
 test("what follows from deletes counts as well", async (t) => {
@@ -90,15 +92,15 @@ test("what follows from deletes counts as well", async (t) => {
   const service = await start(t, {
     collections: { authors: {}, books: { references: books } },
     seeds: {
-      authors: seeds(100, 6 * mebibyte),
-      books: seeds(100, 10 * mebibyte + 1, { by: "id0000" }),
+      authors: seeds(100, 1.5 * mebibyte),
+      books: seeds(100, 2.5 * mebibyte + 1, { by: "id0000" }),
     },
     probe: { rssBytes: 400_000_000 },
   });
   const all = { all: true, delete: true, max: 100 };
   const refused = await send(service, "authors", all);
   check(refused, { status: 409, problem: "REFERENCED", more: ["resource"] });
-  assert.match((refused.json as { detail: string }).detail, /16 MiB/);
+  assert.match((refused.json as { detail: string }).detail, /more than 2,621,440 bytes of other resources/);
   const [book] = (await service.send({ path: "/api/v1/books?limit=1" })).json as { id: string }[];
   await service.send({ method: "PATCH", path: `/api/v1/books/${book?.id}`, content: { even: "" } });
   check(await send(service, "authors", all), { status: 200 });

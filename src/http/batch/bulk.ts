@@ -23,9 +23,9 @@ import { type BulkRequest, insideUpdate, maxBulk, parseBulk } from "./bulk-conte
 
 /**
  * The limit of the changed resources, in bytes, each before or after the change, together with the changes that follow from
- * deletes. They stay in memory until one transaction writes them.
+ * deletes. They stay in memory until one transaction writes them. The writer needs about 250 ms for this many.
  */
-export const maxBytes = 16 * 1024 * 1024;
+export const maxBytes = 4 * 1024 * 1024;
 
 /** A smaller resource, with a smaller patch, takes as much time as one of this many bytes. */
 export const leastBytes = 1_024;
@@ -255,7 +255,7 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
 export function tooLarge(): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
-    "The request would change more than 16 MiB of resources, so nothing changed. Send Prefer: respond-async, or a filter that matches fewer.",
+    `The request would change more than ${maxBytes / 1024 / 1024} MiB of resources, so nothing changed. Send a filter that matches fewer. An update or a delete can be larger with Prefer: respond-async.`,
   );
 }
 

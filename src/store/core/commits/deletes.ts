@@ -168,7 +168,10 @@ class DeletePropagation {
     this.#resourceCount++;
     this.#textBytes += Buffer.byteLength(text);
     if (this.#resourceCount > maxResources) return `${maxResources.toLocaleString("en")} resources`;
-    return this.#textBytes > this.#maxText ? `${maxCascadeText / 1024 / 1024} MiB of resources` : undefined;
+    if (this.#textBytes <= this.#maxText) return undefined;
+    return this.#maxText === maxCascadeText
+      ? `${maxCascadeText / 1024 / 1024} MiB of resources`
+      : `${this.#maxText.toLocaleString("en")} bytes of other resources`;
   }
 
   /** Finds a resource with a unique value that another one has, now that its reference is cleared. */

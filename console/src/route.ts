@@ -9,7 +9,16 @@ export const tabs = ["fields", "json", "history", "related", "access"] as const;
 export type Tab = (typeof tabs)[number];
 
 /** The pages beside the collections. Their paths begin with `_`, as no collection does. */
-export const pages = ["accounts", "audit", "mail", "webhooks", "keys", "health", "configuration"] as const;
+export const pages = [
+  "accounts",
+  "audit",
+  "mail",
+  "tasks",
+  "webhooks",
+  "keys",
+  "health",
+  "configuration",
+] as const;
 export type PageName = (typeof pages)[number];
 
 /** What the page shows. */

@@ -289,6 +289,10 @@ export const listTexts = {
   restored: (count: number, of: number) =>
     count === of ? `${digits(count)} restored` : `${digits(count)} of ${digits(of)} restored`,
   restoredByOthers: "Someone else has already restored a resource. It stays as it is.",
+  asTask: "Do it as a task",
+  asTaskHint:
+    "A task is not one commit: others see a part of the change before the end, and can write meanwhile.",
+  isTask: "A task works on it. See Tasks.",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
   chooseFile: "Choose a file",
@@ -310,6 +314,13 @@ export const listTexts = {
         : `Import ${digits(count)}`,
   imported: (count: number, skipped: number) =>
     `${digits(count)} imported${skipped === 0 ? "" : `, ${digits(skipped)} skipped`}`,
+  sameValues: "Change resources that have the same",
+  sameValuesHint: "They keep the attributes that the file leaves out.",
+  allNew: "None: all of the file is new",
+  wouldMerge: ({ made, changed, same }: { made: number; changed: number; same: number }) =>
+    `${digits(made)} new, ${digits(changed)} to change, ${digits(same)} the same already`,
+  merged: ({ made = 0, changed = 0, same = 0, invalid = 0 }) =>
+    `${digits(made)} made, ${digits(changed)} changed, ${digits(same)} the same already${invalid === 0 ? "" : `, ${digits(invalid)} skipped`}`,
   deletedOnes: "Deleted",
   deletedTitle: (collection: string) => `Deleted from ${collection}`,
   deletedAbout: "What was deleted and can be brought back, the latest first.",
@@ -347,6 +358,7 @@ export const listTexts = {
     accounts: "Accounts",
     audit: "Audit",
     mail: "Mail",
+    tasks: "Tasks",
     webhooks: "Webhooks",
     keys: "API keys",
     health: "Health",
@@ -579,6 +591,39 @@ export const administrationTexts = {
     off: "This service keeps no mails",
     offHint: "A service with a mail server sends them.",
     to: (address: string) => `to ${address}`,
+  },
+  tasks: {
+    about: (most: number) =>
+      `A task changes many resources while others write. It is not one commit. The latest ${digits(most)} are shown.`,
+    none: "No tasks yet",
+    noneHint: "A bulk change, an import or a rewind becomes a task with the header Prefer: respond-async.",
+    kinds: { update: "Change", delete: "Delete", import: "Import", rewind: "Rewind", undo: "Undo" },
+    several: "several collections",
+    states: {
+      checking: "checking",
+      running: "working",
+      done: "done",
+      refused: "refused",
+      cancelled: "cancelled",
+      failed: "failed",
+    },
+    dryRun: "dry run",
+    progress: (done: number, total: number) => `${digits(done)} of ${digits(total)}`,
+    changed: (count: number) => `${digits(count)} changed`,
+    refused: (count: number) => `${digits(count)} refused`,
+    by: (subject: string) => `by ${subject}`,
+    refusals: "Refused resources",
+    moreRefusals: (count: number) => `${digits(count)} more are refused.`,
+    undoes: (id: string) => `It undoes the task ${id}.`,
+    undoneBy: (id: string) => `The task ${id} undoes it.`,
+    cancel: "Cancel the task",
+    cancelTitle: "Cancel this task?",
+    cancelAbout: "What it has changed stays. Afterwards, you can undo that.",
+    keep: "Let it work",
+    undo: "Undo the task",
+    undoTitle: "Undo this task?",
+    undoAbout:
+      "Another task takes back what this one has changed. Resources that have changed since stay as they are.",
   },
   configuration: {
     file: (path: string) => `From ${path}`,

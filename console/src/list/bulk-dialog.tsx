@@ -6,8 +6,9 @@ import { type BulkResult, ProblemError } from "holdfast-client";
 import { useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { offerRestore } from "../parts/undo.tsx";
+import { tasksKey } from "../service/administrator.ts";
 import { messageOf } from "../service/errors.ts";
-import { useAction } from "../service/queries.ts";
+import { queries, useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
@@ -31,9 +32,9 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
   const [change, setChange] = useState<BulkAction | undefined>(
     kind === "delete" ? { delete: true } : undefined,
   );
+  const request = { filter: { id: { in: ids } }, max: mostBulk, ...change };
   const send = (dryRun: boolean, signal?: AbortSignal) => {
-    const request = { filter: { id: { in: ids } }, max: mostBulk, dryRun, ...change };
-    const sent = collectionClient(collection).bulk(request as never, signal && { signal });
+    const sent = collectionClient(collection).bulk({ ...request, dryRun } as never, signal && { signal });
     return sent as Promise<unknown> as Promise<BulkResult<object>>;
   };
   // Each change has its own dry run.
@@ -54,8 +55,18 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       onClose();
     },
   });
+  const begin = useAction({
+    mutationFn: () => collectionClient(collection).bulkTask(request as never),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: tasksKey });
+      notifications.show({ message: listTexts.isTask, color: "holdfast" });
+      onDone();
+      onClose();
+    },
+  });
   const result = check.data;
   const error = check.error ?? save.error;
+  const isTooLarge = error instanceof ProblemError && error.status === 413;
   const isDelete = kind === "delete";
   const count = result?.changed ?? 0;
   return (
@@ -67,16 +78,22 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
       closing={texts.cancel}
       isApart
       actions={
-        (isDelete || result !== undefined) && (
-          <Button
-            size="sm"
-            {...(isDelete && { color: "red" })}
-            loading={save.isPending}
-            disabled={count === 0 || error !== null}
-            onClick={() => save.mutate()}
-          >
-            {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
+        isTooLarge ? (
+          <Button size="sm" loading={begin.isPending} onClick={() => begin.mutate()}>
+            {listTexts.asTask}
           </Button>
+        ) : (
+          (isDelete || result !== undefined) && (
+            <Button
+              size="sm"
+              {...(isDelete && { color: "red" })}
+              loading={save.isPending}
+              disabled={count === 0 || error !== null}
+              onClick={() => save.mutate()}
+            >
+              {isDelete ? listTexts.doDelete(count) : listTexts.doChange(count)}
+            </Button>
+          )
         )
       }
     >
@@ -115,6 +132,8 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
             )}
           </>
         )}
+        {isTooLarge && <span>{listTexts.asTaskHint}</span>}
+        {begin.error !== null && <Bad text={messageOf(begin.error)} />}
         {error !== null && (
           <Refused
             error={error}

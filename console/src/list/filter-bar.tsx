@@ -264,7 +264,8 @@ function ConditionForm({ collection, columns, condition, onDone, onJson }: Condi
         {...combobox}
         size="xs"
         w={120}
-        maxDropdownHeight={420}
+        comboboxProps={{ ...combobox.comboboxProps, width: 210, position: "bottom-start" }}
+        maxDropdownHeight={500}
         data={(possible.includes(operator) ? possible : [...possible, operator]).map((each) => ({
           value: each,
           label: texts.operators[each],

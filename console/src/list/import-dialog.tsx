@@ -1,10 +1,11 @@
 /** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
-import { Button, FileButton, Progress } from "@mantine/core";
+import { Button, FileButton, Progress, Select } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ImportReport, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
+import { useCollection } from "../service/collections.ts";
 import { messageOf } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
@@ -23,29 +24,38 @@ const accepted = ".csv,.tsv,.json,.ndjson,.jsonl,text/csv,application/json,appli
 async function send(
   collection: string,
   file: File,
-  options: { dryRun: boolean; signal?: AbortSignal },
+  options: { dryRun: boolean; on: string | null; signal?: AbortSignal },
 ): Promise<ImportReport> {
+  const { on, ...others } = options;
   const format = formatOf(file.name, await file.slice(0, 4_096).text());
-  return collectionClient(collection).import(file, { ...format, ...options, skipInvalid: true });
+  return collectionClient(collection).import(file, {
+    ...format,
+    ...others,
+    ...(on !== null && { on }),
+    skipInvalid: true,
+  });
 }
 
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
   const [report, setReport] = useState<ImportReport>();
   const [problem, setProblem] = useState<string>();
+  const [on, setOn] = useState<string | null>(null);
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
     setReport(undefined);
     setProblem(undefined);
-    send(collection, file, { dryRun: true, signal: stop.signal }).then(setReport, (error: unknown) => {
+    send(collection, file, { dryRun: true, on, signal: stop.signal }).then(setReport, (error: unknown) => {
       if (!stop.signal.aborted) setProblem(messageOf(error));
     });
     return () => stop.abort();
-  }, [collection, file]);
+  }, [collection, file, on]);
   const { mutate, isPending } = useAction({
-    mutationFn: (checked: File) => send(collection, checked, { dryRun: false }),
-    onSuccess: ({ imported, invalid }) => {
-      notifications.show({ message: listTexts.imported(imported, invalid), color: "holdfast" });
+    mutationFn: (checked: File) => send(collection, checked, { dryRun: false, on }),
+    onSuccess: (done) => {
+      const { imported, invalid } = done;
+      const message = on === null ? listTexts.imported(imported, invalid) : listTexts.merged(done);
+      notifications.show({ message, color: "holdfast" });
       onClose();
     },
     onError: (error) => {
@@ -82,6 +92,7 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       }
     >
       <div className="sheet">
+        <SameValues collection={collection} value={on} onChange={setOn} />
         {file === undefined && (
           <div className="drop-here">
             <span>{listTexts.dropHere}</span>
@@ -115,8 +126,38 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
   );
 }
 
+interface SameValuesProps {
+  collection: string;
+  /** The attributes of a unique key, with commas between them; `null` if all resources are new. */
+  value: string | null;
+  onChange(next: string | null): void;
+}
+
+/** Asks by which unique key the file changes resources. Appears only if the collection has one. */
+function SameValues({ collection, value, onChange }: SameValuesProps) {
+  const { unique = [] } = useCollection(collection) ?? {};
+  const keys = unique
+    .filter(({ where }) => where === undefined)
+    .map(({ attribute, attributes = [attribute] }) => attributes);
+  if (keys.length === 0) return null;
+  return (
+    <Select
+      size="xs"
+      w={320}
+      label={listTexts.sameValues}
+      description={listTexts.sameValuesHint}
+      placeholder={listTexts.allNew}
+      data={keys.map((names) => ({ value: names.join(), label: names.join(", ") }))}
+      value={value}
+      onChange={onChange}
+      clearable
+    />
+  );
+}
+
 function Summary({ report, valid }: { report: ImportReport; valid: number }) {
   const { invalid, resources, generatedIds, replacedIds, errors, complete } = report;
+  const { made = 0, changed, same = 0 } = report;
   const newIds = generatedIds.count + replacedIds.count;
   const share = resources === 0 ? 0 : (valid / resources) * 100;
   return (
@@ -138,6 +179,7 @@ function Summary({ report, valid }: { report: ImportReport; valid: number }) {
             <b>{invalid.toLocaleString("en")}</b> {listTexts.invalid(invalid)}
           </span>
         )}
+        {changed !== undefined && <span>{listTexts.wouldMerge({ made, changed, same })}</span>}
         {newIds > 0 && <span className="soft">{listTexts.newIds(newIds)}</span>}
         {!complete && <span className="bad">{listTexts.incomplete}</span>}
         {errors.length < invalid && (

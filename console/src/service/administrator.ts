@@ -1,7 +1,7 @@
-/** Whether the caller administers the service. */
+/** Whether the caller administers the service, and the pages that the caller can open. */
 import { useQuery } from "@tanstack/react-query";
 import { ProblemError, type User } from "holdfast-client";
-import { pages } from "../route.ts";
+import { type PageName, pages } from "../route.ts";
 import { useCollections } from "./collections.ts";
 import { client, hasUsers, keepsMails, useSession } from "./session.ts";
 
@@ -42,10 +42,32 @@ export function useUser(): User | undefined {
   return hasCredential ? undefined : (data ?? undefined);
 }
 
+/** Whether the caller is known to the service. */
+export function useIsSignedIn(): boolean {
+  const { hasCredential } = useSession();
+  return useUser() !== undefined || hasCredential;
+}
+
 /** The pages that the service has for its administrators. */
-export const servedPages = pages.filter(
+const servedPages = pages.filter(
   (name) => (hasUsers || (name !== "accounts" && name !== "audit")) && (name !== "mail" || keepsMails),
 );
+
+/** The key of the queries of tasks. */
+export const tasksKey = ["tasks"];
+
+/** The pages that the caller can open. Callers who are no administrators have their own tasks. */
+export function useServedPages(): readonly PageName[] {
+  const isAdministrator = useIsAdministrator();
+  const isSignedIn = useIsSignedIn();
+  const { data: own = [] } = useQuery({
+    queryKey: [...tasksKey, "any"],
+    enabled: isAdministrator === false && isSignedIn,
+    queryFn: ({ signal }) => client.$tasks.list({ limit: 1, signal }),
+  });
+  if (isAdministrator === true) return servedPages;
+  return own.length > 0 ? ["tasks"] : [];
+}
 
 /** The key of the query of the configuration. */
 const configurationKey = ["configuration"];

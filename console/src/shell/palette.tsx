@@ -16,11 +16,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { CollectionDetails } from "holdfast-client";
 import { useEffect, useState } from "react";
 import { go } from "../route.ts";
-import { servedPages, useIsAdministrator, useUser } from "../service/administrator.ts";
+import { useIsSignedIn, useServedPages } from "../service/administrator.ts";
 import { useCollections } from "../service/collections.ts";
 import { recentResources } from "../service/queries.ts";
 import { titleOf } from "../service/schema.ts";
-import { collectionClient, useSession } from "../service/session.ts";
+import { collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 import { signOut } from "./sidebar.tsx";
 
@@ -106,15 +106,14 @@ export function Palette({ asked }: { asked: number }) {
 }
 
 function useCommands() {
-  const { hasCredential } = useSession();
-  const canSignOut = useUser() !== undefined || hasCredential;
-  const isAdministrator = useIsAdministrator();
+  const canSignOut = useIsSignedIn();
+  const servedPages = useServedPages();
   const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme() === "dark";
   const openDocs = () => void open("docs", "_blank", "noreferrer");
   const turn = () => setColorScheme(isDark ? "light" : "dark");
   return [
-    ...(isAdministrator === true ? servedPages : []).map((name) => ({
+    ...servedPages.map((name) => ({
       ...action(`page ${name}`, listTexts.pageNames[name], IconArrowRight, () => go({ kind: "page", name })),
       description: texts.administration,
     })),

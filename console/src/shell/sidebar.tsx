@@ -7,6 +7,7 @@ import {
   IconClipboardList,
   IconDatabase,
   IconKey,
+  IconListCheck,
   IconLogout,
   IconMail,
   IconMoon,
@@ -20,7 +21,7 @@ import { useEffect } from "react";
 import { drawer, SignInButton, useCanSignIn } from "../parts/head.tsx";
 import { Logo } from "../parts/icons.tsx";
 import { formatRoute, go, leavePage, type Route } from "../route.ts";
-import { servedPages, useIsAdministrator, useUser } from "../service/administrator.ts";
+import { useServedPages, useUser } from "../service/administrator.ts";
 import { useCollections, useLiveCounts } from "../service/collections.ts";
 import { messageOf } from "../service/errors.ts";
 import { authorization, bearer, client, setCredential, useSession } from "../service/session.ts";
@@ -31,6 +32,7 @@ const icons = {
   accounts: IconUsers,
   audit: IconClipboardList,
   mail: IconMail,
+  tasks: IconListCheck,
   webhooks: IconWebhook,
   keys: IconKey,
   health: IconActivity,
@@ -46,7 +48,7 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
   useEffect(() => drawer.set(false), [current, page, route.kind]);
   useWindowEvent("keydown", ({ key }) => key === "Escape" && drawer.set(false));
-  const isAdministrator = useIsAdministrator();
+  const servedPages = useServedPages();
   return (
     <>
       {isOpen && (
@@ -81,7 +83,7 @@ export function Sidebar({ route, onFind }: { route: Route; onFind(): void }) {
             isCurrent={name === current}
           />
         ))}
-        {isAdministrator === true && (
+        {servedPages.length > 0 && (
           <>
             <div className="group">{texts.administration}</div>
             {servedPages.map((name) => (

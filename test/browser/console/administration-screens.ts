@@ -4,7 +4,7 @@ import { administrationTexts, firstKeyTexts, signInTexts, texts } from "../../..
 import { pressInDialog } from "./console-page.ts";
 import { openDialog, press, type Screen } from "./list-screens.ts";
 
-const { keys, webhooks, health } = administrationTexts;
+const { keys, tasks, webhooks, health } = administrationTexts;
 
 /** The screens of administrators. */
 export const administrationScreens: readonly Screen[] = [
@@ -51,6 +51,16 @@ export const administrationScreens: readonly Screen[] = [
       await pressInDialog(page, keys.doCreate);
       await page.locator(".secret").waitFor();
     },
+  },
+  {
+    name: "tasks",
+    fragment: "#/_tasks",
+    open: (page) => page.getByRole("region", { name: tasks.refusals }).waitFor(),
+  },
+  {
+    name: "undo a task",
+    fragment: "#/_tasks",
+    open: (page) => openDialog(page, tasks.undo),
   },
   {
     name: "webhooks",

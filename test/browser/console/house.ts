@@ -13,7 +13,12 @@ export interface House {
   token: string;
   receiver: Receiver;
   /** Sends a request as the administrator. Fails if the service refuses it. */
-  send(method: string, path: string, content?: object): Promise<Record<string, unknown>>;
+  send(
+    method: string,
+    path: string,
+    content?: object,
+    more?: Record<string, string>,
+  ): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
@@ -60,6 +65,7 @@ export async function openHouse(): Promise<House> {
       articles: {
         access,
         search: ["title"],
+        unique: [["title", "day"]],
         references: {
           author: { collection: "authors", inverse: "written" },
           editors: { collection: "authors", inverse: "edited" },
@@ -72,9 +78,9 @@ export async function openHouse(): Promise<House> {
   });
   const receiver = await startReceiver((_, response) => void response.writeHead(503).end("Closed for lunch"));
   const token = tokenOf(pair, claimsAt(Date.now(), { sub: "olga", roles: ["ops"] }));
-  const send: House["send"] = async (method, path, content) => {
+  const send: House["send"] = async (method, path, content, more) => {
     const patch = method === "PATCH" && { "Content-Type": "application/merge-patch+json", "If-Match": "*" };
-    const headers = { Authorization: `Bearer ${token}`, ...patch };
+    const headers = { Authorization: `Bearer ${token}`, ...patch, ...more };
     const answer = await service.send({ method, path: `/api/v1/${path}`, headers, content });
     assert.ok(answer.status < 300, answer.text);
     return answer.text === "" ? {} : (answer.json as Record<string, unknown>);
@@ -106,6 +112,11 @@ async function fill(send: House["send"], receiver: Receiver): Promise<void> {
     rating: 3,
   });
   await send("PATCH", "articles/a002", { open: null });
+  const invalid = [{ title: "Lost", status: "lost" }, { title: "" }];
+  await send("POST", "articles/_import?skipInvalid=true", invalid, { Prefer: "respond-async" });
+  const update = { update: { tags: { $set: ["sea"] } }, filter: { id: "a003" }, max: 10 };
+  const { id: task } = await send("POST", "articles/_bulk", update, { Prefer: "respond-async" });
+  await until("the task is done", async () => (await send("GET", `_tasks/${task}`)).state === "done");
   await until("the webhook has a delivery that failed", async () => {
     const deliveries = (await send("GET", `_webhooks/${id}/_deliveries`)) as unknown as unknown[];
     return deliveries.length > 0;

@@ -4,7 +4,16 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { listTexts } from "../../../console/src/texts.ts";
 import type { Service } from "../../http/service.ts";
-import { inConsole, pressInDialog, rowCount, rowOf, skip, startShop, titleAt } from "./console-page.ts";
+import {
+  collections,
+  inConsole,
+  pressInDialog,
+  rowCount,
+  rowOf,
+  skip,
+  startShop,
+  titleAt,
+} from "./console-page.ts";
 
 const file = `title,status,views
 The Sea,draft,3
@@ -57,6 +66,50 @@ describe("files in the console", { skip }, () => {
       await rowOf(page, "The Sea").waitFor();
       await rowCount(page, 14);
       await rowOf(page, "The Coast").waitFor();
+    });
+  });
+
+  test("an import changes the resources that have the same value of a unique key", async (t) => {
+    const { articles } = collections;
+    const { properties } = articles.schema;
+    const schema = {
+      ...articles.schema,
+      properties: { ...properties, author: { ...properties.author, maxLength: 50 } },
+    };
+    // A key with `where` is none for an import.
+    const unique = ["title", { attributes: ["author", "views"], where: { status: "draft" } }] as const;
+    const shop = await startShop({
+      collections: { ...collections, articles: { ...articles, schema, unique } },
+    });
+    t.after(() => shop.stop());
+    const sameTitles = `title,views\n${titleAt(0)},90\n${titleAt(1)},11\nThe Sea,3\n${titleAt(2)},lost\n`;
+    await inConsole(shop, "#/articles", async (page) => {
+      await rowCount(page, 12);
+      await page.getByRole("button", { name: "Import" }).click();
+      const dialog = page.getByRole("dialog");
+      const buffer = Buffer.from(sameTitles);
+      await page
+        .locator("input[type=file]")
+        .setInputFiles({ name: "same.csv", mimeType: "text/csv", buffer });
+      // Without a key, all titles but one are taken.
+      await dialog.getByRole("button", { name: listTexts.doImport(1, true) }).waitFor();
+      await dialog.getByRole("combobox", { name: listTexts.sameValues }).click();
+      assert.deepEqual(await page.getByRole("option").allInnerTexts(), ["title"]);
+      await page.getByRole("option", { name: "title" }).click();
+      await dialog.getByText(listTexts.wouldMerge({ made: 1, changed: 1, same: 1 })).waitFor();
+      await rowCount(page, 12);
+      await pressInDialog(page, listTexts.doImport(3, true));
+      await page
+        .getByText(listTexts.merged({ made: 1, changed: 1, same: 1, invalid: 1 }), { exact: true })
+        .waitFor();
+      await rowCount(page, 13);
+      const { json } = await shop.send({ path: "/api/v1/articles/a000" });
+      const { title, status, views } = json as Record<string, unknown>;
+      assert.deepEqual(
+        [title, status, views],
+        [titleAt(0), "draft", 90],
+        "it keeps what the file leaves out",
+      );
     });
   });
 });

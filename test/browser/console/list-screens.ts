@@ -52,7 +52,7 @@ export const listScreens: readonly Screen[] = [
     async open(page) {
       await press(page, texts.addFilter);
       await page.getByRole("combobox", { name: listTexts.operator }).click();
-      await page.getByRole("option", { name: texts.operators.contains }).waitFor();
+      await page.getByRole("option", { name: texts.operators.contains, exact: true }).waitFor();
     },
   },
   {

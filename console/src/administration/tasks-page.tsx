@@ -1,0 +1,137 @@
+/** The tasks of the service: how far each one is, what it could not change, and the dialogs that cancel and undo one. */
+import { Button, Progress } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Task, TaskRefusal } from "holdfast-client";
+import { useState } from "react";
+import { Bad, Question } from "../parts/dialog.tsx";
+import { Head } from "../parts/head.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Time } from "../parts/value.tsx";
+import { tasksKey } from "../service/administrator.ts";
+import { queries } from "../service/queries.ts";
+import { client } from "../service/session.ts";
+import { administrationTexts, listTexts } from "../texts.ts";
+import { Waiting } from "./frame.tsx";
+
+const own = administrationTexts.tasks;
+const tones = {
+  checking: "amber",
+  running: "amber",
+  done: "green",
+  refused: "red",
+  cancelled: "",
+  failed: "red",
+};
+
+/** The most tasks that the page shows. */
+const most = 100;
+/** How often the page reads them while one works, and otherwise, in milliseconds. */
+const busyMs = 1_000;
+const idleMs = 5_000;
+
+interface Asked {
+  what: "cancel" | "undo";
+  id: string;
+}
+
+export function TasksPage() {
+  const { data, error, refetch } = useQuery({
+    queryKey: tasksKey,
+    queryFn: ({ signal }) => client.$tasks.list({ limit: most, signal }),
+    refetchInterval: ({ state }) => (state.data?.some(isAtWork) ? busyMs : idleMs),
+  });
+  const [asked, setAsked] = useState<Asked>();
+  return (
+    <>
+      <Head title={listTexts.pageNames.tasks} />
+      <p className="hint mail-hint">{own.about(most)}</p>
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Waiting />}
+      {data?.length === 0 && <Empty title={own.none} hint={own.noneHint} />}
+      <ul className="webhooks">
+        {data?.map((task) => (
+          <TaskCard key={task.id} task={task} onAsk={setAsked} />
+        ))}
+      </ul>
+      {asked !== undefined && <TaskQuestion {...asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+function isAtWork({ endedAt }: Task): boolean {
+  return endedAt === undefined;
+}
+
+function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
+  const { id, kind, state, collection, by, dryRun, total, done, changed, refused, firstRefused } = task;
+  const { reason, undoes, undoneBy, createdAt } = task;
+  const canUndo = changed > 0 && undoneBy === undefined;
+  const what = isAtWork(task) ? "cancel" : canUndo ? "undo" : undefined;
+  const name = `${own.kinds[kind]} · ${collection ?? own.several}`;
+  return (
+    <li className="card mail">
+      <span className="figures">
+        <b>{name}</b>
+        <span className={`tag ${tones[state]}`}>{own.states[state]}</span>
+        {dryRun && <span className="tag">{own.dryRun}</span>}
+        <span className="grow" />
+        {what !== undefined && (
+          <Button size="compact-sm" variant="default" onClick={() => onAsk({ what, id })}>
+            {own[what]}
+          </Button>
+        )}
+      </span>
+      <Progress value={total === 0 ? 0 : (done / total) * 100} aria-label={name} />
+      <span className="figures">
+        <span>{own.progress(done, total)}</span>
+        <span>{own.changed(changed)}</span>
+        {refused > 0 && <span className="bad">{own.refused(refused)}</span>}
+        <span className="soft">
+          {by !== null && `${own.by(by)} · `}
+          <Time text={createdAt} />
+        </span>
+      </span>
+      <span className="id">{id}</span>
+      {reason !== undefined && <Bad text={reason} />}
+      {undoes !== undefined && <span className="soft">{own.undoes(undoes)}</span>}
+      {undoneBy !== undefined && <span className="soft">{own.undoneBy(undoneBy)}</span>}
+      {firstRefused.length > 0 && <Refusals refusals={firstRefused} more={refused - firstRefused.length} />}
+    </li>
+  );
+}
+
+function Refusals({ refusals, more }: { refusals: readonly TaskRefusal[]; more: number }) {
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls */}
+      <section className="task-refused" aria-label={own.refusals} tabIndex={0}>
+        {refusals.map(({ resource, line, element, detail }, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a resource can have several refusals
+          <div key={n}>
+            <b>{resource ?? (line !== undefined && listTexts.line(line, element))}</b> {detail}
+          </div>
+        ))}
+      </section>
+      {more > 0 && <span className="soft">{own.moreRefusals(more)}</span>}
+    </>
+  );
+}
+
+function TaskQuestion({ what, id, onClose }: Asked & { onClose(): void }) {
+  const isCancel = what === "cancel";
+  const run = async () => {
+    await client.$tasks[what](id);
+    await queries.invalidateQueries({ queryKey: tasksKey });
+  };
+  return (
+    <Question
+      title={isCancel ? own.cancelTitle : own.undoTitle}
+      about={isCancel ? own.cancelAbout : own.undoAbout}
+      action={own[what]}
+      {...(isCancel && { closing: own.keep })}
+      isDangerous={isCancel}
+      run={run}
+      onClose={onClose}
+    />
+  );
+}

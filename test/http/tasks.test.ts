@@ -303,6 +303,32 @@ describe("a bulk change as a task", () => {
   });
 });
 
+test("a task whose selection takes too long is refused, and others go on", async (t) => {
+  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 100 } });
+  t.after(() => of.stop());
+  const lines = Array.from({ length: 15_000 }, (_, n) => ({ sku: `a${n}`, n }));
+  for (let n = 0; n < 4; n++) await of.create("orders", { lines });
+  await of.create("others", { n: 1 });
+  const begin = async (collection: string, filter: object) => {
+    const content = { filter, update: { n: { $set: 2 } }, max: 9 };
+    const path = `/api/v1/${collection}/_bulk`;
+    const answer = await of.send({ method: "POST", path, content, headers: asTask });
+    assert.equal(answer.status, 202, answer.text);
+    return taskOf(answer).id;
+  };
+  const or = Array.from({ length: 24 }, (_, n) => ({
+    lines: { any: { sku: { containsi: `zz${n}` }, n: { gte: 0 } } },
+  }));
+  const slow = await begin("orders", { or });
+  const quick = await begin("others", { n: 1 });
+  for (const id of [slow, quick])
+    await until("the task ends", async () => !["checking", "running"].includes((await read(id, of)).state));
+  const { state, reason } = await read(slow, of);
+  assert.equal(state, "refused");
+  assert.match(reason ?? "", /takes longer than the service allows/);
+  assert.equal((await read(quick, of)).changed, 1);
+});
+
 describe("in a service with auth, a task", () => {
   const open = startServiceForFile({
     auth: { ...auth, administrators: [{ role: "hr" }] },

@@ -213,7 +213,8 @@ function sizeOf(resources: readonly Stored[]): number {
   return resources.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
-function unlessExpensive(error: unknown): undefined {
+/** For `catch` of a list: `undefined` if the list takes too long. */
+export function unlessExpensive(error: unknown): undefined {
   if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") throw error;
 }
 

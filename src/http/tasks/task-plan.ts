@@ -5,6 +5,7 @@ import { HistoryMissing } from "../../store/port/change-log.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { ListQuery } from "../../store/port/page.ts";
 import { ended, partsName, type Task, type TaskItem, type TaskPart } from "../../tasks/task.ts";
+import { unlessExpensive } from "../batch/bulk.ts";
 import { storeFilter } from "../caller/permission.ts";
 import { narrowed } from "../lists/lists.ts";
 import { bulkOf, type TaskWork } from "./task-work.ts";
@@ -25,6 +26,10 @@ export interface TaskRewind {
   max: number;
 }
 
+/** Names no attributes, because the caller may not see those that the rules use. */
+const tooExpensive =
+  "The selection takes longer than the service allows, so nothing changed. Send a filter that an index serves.";
+
 /** Adds to the plan. */
 export function planNext(work: TaskWork): Promise<Planned> {
   return work.task.value.kind === "rewind" ? planRewind(work) : planBulk(work);
@@ -44,7 +49,10 @@ async function planBulk(work: TaskWork): Promise<Planned> {
     ...(filter && { filter }),
     ...(after !== undefined && { after: [collection.idKind === "integer" ? Number(after) : after] }),
   };
-  const { items, more } = await service.store.list(narrowed(all, guard.listed));
+  const page = await service.store.list(narrowed(all, guard.listed)).catch(unlessExpensive);
+  // Another attempt would take as long, and keep other tasks waiting.
+  if (page === undefined) return { task: ended(task, "refused", service.now(), tooExpensive), changes: [] };
+  const { items, more } = page;
   const total = task.total + items.length;
   if (total > asked.max) {
     const reason = `More than ${asked.max} resources match, but "max" is ${asked.max}, so nothing changed. Send a larger "max", or a filter that matches fewer.`;

@@ -84,7 +84,7 @@ export class Expiry {
   async commit(commit: Commit): Promise<Committed> {
     const changes = [...commit.changes];
     let refused: unknown;
-    while (changes.length <= commit.changes.length + maxHolders) {
+    for (let tries = 0; tries <= maxHolders; tries++) {
       try {
         const committed = await this.#parts.store.commit({ ...commit, changes });
         return committed.slice(0, commit.changes.length);
@@ -95,22 +95,26 @@ export class Expiry {
         const holder = await this.#holderIn(error, changes);
         if (holder === undefined) throw error;
         refused = error;
-        changes.push(holder);
+        if (holder !== "gone") changes.push(holder);
       }
     }
     throw refused;
   }
 
-  /** The delete of the expired resource that has a unique value; `undefined` if the error has another reason. */
-  async #holderIn(error: unknown, changes: readonly Change[]): Promise<Change | undefined> {
+  /**
+   * The delete of the expired resource that has a unique value; `gone` if others have deleted it already; `undefined` if the error has
+   * another reason.
+   */
+  async #holderIn(error: unknown, changes: readonly Change[]): Promise<Change | "gone" | undefined> {
     if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION" || error.takenBy === undefined)
       return undefined;
     const collection = changes[error.change ?? 0]?.key.collection ?? "";
     const key = { collection, id: error.takenBy };
     const stored = await this.#parts.store.read(key);
-    if (stored === undefined || !this.isOver(collection, stored.text)) return undefined;
     const isChanged = changes.some((each) => each.key.collection === collection && each.key.id === key.id);
-    return isChanged ? undefined : deleteOf(collection, stored);
+    if (isChanged) return undefined;
+    if (stored === undefined) return "gone";
+    return this.isOver(collection, stored.text) ? deleteOf(collection, stored) : undefined;
   }
 
   /** Deletes resources together, or one by one if one of them cannot be deleted. */

@@ -122,8 +122,7 @@ function valueIn(text: string, { types, dates, isExact }: AttributeInfo): unknow
 function expected({ types, dates, isExact }: AttributeInfo): string {
   if (dates !== undefined) return "a date";
   if (isExact === true) return `a number, with at most ${maxDigits} digits and no exponent`;
-  if (types?.has("string") === true)
-    return "a text. A resource without the attribute, or with null, has no key";
+  if (types?.has("string") === true) return "a text (a resource whose attribute is null has no key)";
   return types?.has("number") === true ? "a number" : "true or false";
 }
 

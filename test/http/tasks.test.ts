@@ -6,6 +6,7 @@ import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { refusesWithoutTlsAndTooOften } from "./administration/refusals.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
+import { holdCommits } from "./store-spy.ts";
 
 const service = await startServiceForFile({
   openCollections: true,
@@ -148,6 +149,14 @@ describe("a bulk change as a task", () => {
     assert.deepEqual(await listOf(things), before);
     assert.equal((await read(task.id)).undoneBy, undo.id);
     check(await send(`_tasks/${task.id}/_undo`), { status: 409, problem: "TASK_UNAVAILABLE" });
+  });
+
+  test("is undone once, even if many ask for it at the same moment", async () => {
+    const things = fresh();
+    await fill(things, 50);
+    const task = await run(`${things}/_bulk`, { all: true, delete: true, max: 50 });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => send(`_tasks/${task.id}/_undo`)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 409, 409, 409]);
   });
 
   test("takes back only what nobody has changed since", async () => {
@@ -636,4 +645,29 @@ describe("the paths of tasks refuse", () => {
     const long = await service.send({ method: "POST", path, content: "x".repeat(1_100_000) });
     check(long, { status: 413, problem: "CONTENT_TOO_LARGE" });
   });
+});
+
+test("an import that is cancelled while its resources are stored is answered with its task, and adds nothing", async (t) => {
+  const of = await startService({ collections: { things: {} } });
+  t.after(() => of.stop());
+  const { held, end } = holdCommits(t);
+  const importing = of.send({
+    method: "POST",
+    path: "/api/v1/things/_import",
+    headers: { ...asTask, "Content-Type": "application/x-ndjson" },
+    body: '{"n":1}\n',
+  });
+  await until("the task is about to begin", () => held.length === 1);
+  held[0]?.letGo();
+  await until("a resource is about to be stored", () => held.length === 2);
+  const [task] = (await of.send({ path: "/api/v1/_tasks" })).json as Task[];
+  const cancelling = of.send({ method: "DELETE", path: `/api/v1/_tasks/${task?.id}` });
+  await until("the task is about to be cancelled", () => held.length === 3);
+  held[2]?.letGo();
+  assert.equal(taskOf(await cancelling).state, "cancelled");
+  end();
+  for (const { letGo } of held) letGo();
+  const answer = await importing;
+  assert.deepEqual([answer.status, taskOf(answer).state], [202, "cancelled"], answer.text);
+  assert.deepEqual((await of.send({ path: "/api/v1/things" })).json, []);
 });

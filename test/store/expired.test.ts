@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Expiry } from "../../src/expiry/expired.ts";
+import { withMethods } from "../../src/store/port/store.ts";
 import {
   commit,
   created,
@@ -65,5 +66,27 @@ test(
     await expiry.sweep();
     assert.equal(await store.count("users"), 2);
     assert.equal(await store.read(topic("t")), undefined);
+  }),
+);
+
+test(
+  "a value is free if others delete its expired holder before it is read",
+  onStore(openSqliteFixture, async (store) => {
+    await store.migrate([
+      declaration("users", { indexes: [[expires]], unique: [{ path: ["code"], ignoreCase: false }] }),
+    ]);
+    await commit(store, [created(user("a"), { ...past, code: "a" })]);
+    const read: typeof store.read = async (key) => {
+      await commit(store, [deleted(user("a"), 1)]);
+      return store.read(key);
+    };
+    const expiry = new Expiry({
+      store: withMethods(store, { read }),
+      collections: new Map([["users", { expires }]]),
+      now: Date.now,
+      warn: assert.fail,
+    });
+    const changes = [created(user("taker"), { code: "a" })];
+    assert.equal((await expiry.commit({ changes, at: Date.now() }))[0]?.version, 1);
   }),
 );

@@ -1,7 +1,8 @@
 /** Begins tasks for requests that prefer a response before the work is done. */
 import { Problem } from "../../errors.ts";
 import type { Spool } from "../../import/spool.ts";
-import type { Versioned } from "../../records.ts";
+import { isOvertaken, type Versioned } from "../../records.ts";
+import type { Change } from "../../store/port/commit.ts";
 import {
   isAtWork,
   maxActiveTasks,
@@ -78,7 +79,11 @@ export async function beginUndo(write: Write<Writes>, other: Versioned<Task>): P
     borrowed: slices,
     total: changed,
   } as const;
-  return begin(write, asking, undefined, (task) => [records.moved(other, { undoneBy: task.id })]);
+  return begin(write, asking, undefined, async (task) => {
+    const latest = (await records.task(id)) ?? other; // the removal of its plan changes it too
+    requireUndoable(write.service, latest.value);
+    return [records.moved(latest, { undoneBy: task.id })];
+  });
 }
 
 function requireUndoable({ feed }: Service, task: Task): void {
@@ -96,15 +101,15 @@ export async function begin(
   write: Write<Writes>,
   asking: Asking,
   content: string | undefined,
-  also: (task: Task) => readonly Parameters<Tasks["records"]["commit"]>[0][number][] = () => [],
+  also: (task: Task) => Promise<readonly Change[]> = async () => [],
 ): Promise<Result> {
   const { service, operation } = write;
   const tasks = service.tasks as Tasks;
   const { task, request } = await taskOf(service, operation.caller, asking, content);
-  return untilCommitted(service, () =>
+  return untilCommitted(service, async () =>
     commit(write, {
       kind: "plan",
-      changes: [...tasks.records.begun(task, request), ...also(task)],
+      changes: [...tasks.records.begun(task, request), ...(await also(task))],
       at: task.createdAt,
       result: accepted(service, task),
       onCommitted: () => tasks.wake(),
@@ -188,23 +193,33 @@ async function storeImport(
   );
   // The engine leaves it alone until its plan is complete.
   await records.commit(records.begun(task, request), service.now());
-  let parts = 0;
-  let total = 0;
-  // Integers that the service generates come last, because they must be above every id of the input.
-  for (const haveId of [true, false])
-    for (const rows of spool.batches({ haveId }))
-      for (let from = 0; from < rows.length; from += partSize) {
-        const items = rows.slice(from, from + partSize).map(({ id, text, location }): TaskItem => {
-          return { ...(id !== undefined && { id }), text, ...location };
-        });
-        await records.commit([records.planned(task.id, parts++, { collection, items })], service.now());
-        total += items.length;
-      }
-  const state = asking.skipInvalid === true && asking.isDryRun !== true ? "running" : "checking";
-  const planned: Task = { ...task, total, parts, isPlanned: true, active: "yes", state };
-  await records.commit([records.moved({ value: task, version: 1 }, planned)], service.now());
+  let stored: Versioned<Task> = { value: task, version: 1 };
+  /** Each commit counts the parts, so that they are removed if the import is cancelled or interrupted. */
+  const moveTo = async (next: Partial<Task>, also: readonly Change[] = []) => {
+    await records.commit([records.moved(stored, next), ...also], service.now());
+    stored = { value: { ...stored.value, ...next }, version: stored.version + 1 };
+  };
+  try {
+    // Integers that the service generates come last, because they must be above every id of the input.
+    for (const haveId of [true, false])
+      for (const rows of spool.batches({ haveId }))
+        for (let from = 0; from < rows.length; from += partSize) {
+          const items = rows.slice(from, from + partSize).map(({ id, text, location }): TaskItem => {
+            return { ...(id !== undefined && { id }), text, ...location };
+          });
+          const { parts, total } = stored.value;
+          const part = records.planned(task.id, parts, { collection, items });
+          await moveTo({ parts: parts + 1, total: total + items.length }, [part]);
+        }
+    const state = asking.skipInvalid === true && asking.isDryRun !== true ? "running" : "checking";
+    await moveTo({ isPlanned: true, active: "yes", state });
+  } catch (error) {
+    const cancelled = isOvertaken(error) ? await records.task(task.id) : undefined;
+    if (cancelled === undefined) throw error;
+    return cancelled.value;
+  }
   tasks.wake();
-  return planned;
+  return stored.value;
 }
 
 /** The response to the request that begins a task. `more`: what only this response has. */

@@ -158,14 +158,14 @@ function requireSameId(next: Record<string, unknown>, { id }: Pick<ResourceIn, "
   if (Object.hasOwn(next, "id") && sameId(next.id, id)) return;
   throw idProblem(
     "ID_MISMATCH",
-    `The id in the body, or after the patch, must be the id in the path, "${id}".`,
+    `The id in the body, or after the patch, must be the id of the resource, "${id}".`,
     "const",
   );
 }
 
 function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: string): Problem {
   return new Problem(code, detail, {
-    violations: [{ in: "body", pointer: "#/id", code: rule, detail: "must be the id in the path" }],
+    violations: [{ in: "body", pointer: "#/id", code: rule, detail: "must be the id of the resource" }],
   });
 }
 

@@ -43,7 +43,12 @@ export async function openDatabase(given?: string): Promise<Database> {
   const staysAfterTest = given === undefined || given === process.env.HOLDFAST_TEST_POSTGRES;
   const url = waiting.pop() ?? (await makeDatabase(server, staysAfterTest));
   await query(url, "drop schema public cascade; create schema public");
-  return { url, release: () => void waiting.push(url) };
+  let isHeld = true;
+  const release = () => {
+    if (isHeld) waiting.push(url); // a test that ends its service twice does not free it for two others
+    isHeld = false;
+  };
+  return { url, release };
 }
 
 async function makeDatabase(server: string, staysAfterTest: boolean): Promise<string> {

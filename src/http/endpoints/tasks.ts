@@ -29,7 +29,7 @@ const example = {
   createdAt: "2026-01-31T08:30:00.000Z",
 };
 
-const task = json(ref("schemas", "Task"), example);
+const task = json(ref("schemas", "ServiceTask"), example);
 
 /** The success of a request that becomes a task. */
 export const acceptedTask: Success = {
@@ -49,11 +49,11 @@ export const taskEndpoints: readonly Endpoint[] = [
     who: "everyone",
     isNeverForbidden: true,
     page: { usual: 100, most: 1_000, hasAfter: false, what: "tasks" },
-    id: "listTasks",
+    id: "listServiceTasks",
     summary: "List tasks",
     description: "Lists the tasks that the caller began, the latest first. Administrators see all tasks.",
     successes: {
-      200: { description: "The tasks.", content: json(listOf(ref("schemas", "Task")), [example]) },
+      200: { description: "The tasks.", content: json(listOf(ref("schemas", "ServiceTask")), [example]) },
     },
     handle: async (service, { caller, page }) => {
       requireCaller(service, caller);
@@ -68,7 +68,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     who: "everyone",
     isNeverForbidden: true,
     names,
-    id: "getTask",
+    id: "getServiceTask",
     summary: "Read a task",
     description:
       "Says how far a task is, and what it could not change. The caller who began it and administrators can read it.",
@@ -84,7 +84,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     who: "everyone",
     isNeverForbidden: true,
     names,
-    id: "cancelTask",
+    id: "cancelServiceTask",
     summary: "Cancel a task",
     description:
       "Ends a task before its next slice. What it has changed stays. A task that has ended does not change.",
@@ -97,7 +97,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     who: "everyone",
     isNeverForbidden: true,
     names,
-    id: "undoTask",
+    id: "undoServiceTask",
     summary: "Undo a task",
     description:
       "Begins a task that takes back what another task has changed. Resources that others have changed since stay unchanged.",

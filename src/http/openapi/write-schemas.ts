@@ -27,7 +27,7 @@ export function writeSchemas(limits: Limits): Record<string, Part> {
     Batch: batch(limits),
     BatchResults: batchResults,
     BulkResult: bulkResult,
-    Task: taskSchema,
+    ServiceTask: taskSchema,
     ImportReport: importReport,
     ...rewindSchemas,
   };

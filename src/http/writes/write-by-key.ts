@@ -6,28 +6,24 @@ import type { WriteByKey } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { readObject, requireWhole } from "../protocol/content.ts";
 import { change } from "./change.ts";
-import type { Write } from "./commit.ts";
+import { overtaken, type Write } from "./commit.ts";
 import { decideNew } from "./create.ts";
-import { runWrite, type WriteSteps } from "./write.ts";
-
-/** How many times a write looks for the resource again, because other writes have made, changed or deleted it in the meantime. */
-const maxAttempts = 20;
+import { runWrite, untilCommitted, type WriteSteps } from "./write.ts";
 
 /**
  * Carries out a write by a unique key. A PUT creates the resource if none has the key. If another write creates it first, the PUT
  * changes that one. Throws the problems of a change or a create, UNIQUE_VIOLATION if the caller cannot see the resource that has the
- * key, and UNAVAILABLE if other writes come first every time.
+ * key, and UNAVAILABLE if other writes come first until the time for a request is over.
  */
-export async function writeByKey(write: Write<WriteByKey>): Promise<Result> {
-  const { operation } = write;
+export function writeByKey(write: Write<WriteByKey>): Promise<Result> {
+  const { service, operation } = write;
   const { kind, guard } = operation;
   let refusedFor: string | undefined;
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  return untilCommitted(service, async () => {
     const holder = await holderOf(write);
     if (holder !== undefined && guard.sees(holder.text)) {
       const result = await change({ ...write, operation: { ...operation, id: holder.id } });
-      if (result.kind !== "not found") return result;
-      continue; // it has other values by now, or it is deleted
+      return result.kind === "not found" ? overtaken : result; // it has other values by now, or it is deleted
     }
     if (kind !== "replace") return notFound;
     try {
@@ -38,9 +34,9 @@ export async function writeByKey(write: Write<WriteByKey>): Promise<Result> {
       // The resource has another unique value of the content, or the caller cannot see it. So the write cannot change it instead.
       if (takenBy === undefined || takenBy === refusedFor || takenBy === holder?.id) throw error;
       refusedFor = takenBy;
+      return overtaken;
     }
-  }
-  throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
+  });
 }
 
 async function holderOf({ service, operation }: Write<WriteByKey>): Promise<Stored | undefined> {

@@ -337,6 +337,17 @@ describe("both paths of deleted resources", () => {
       status: 406,
       problem: "NOT_ACCEPTABLE",
     });
+    const query = (content: object, headers: Record<string, string>) =>
+      service.send({ method: "QUERY", path: "/api/v1/topics/_deleted", content, headers });
+    check(await query({}, { Accept: "image/png" }), { status: 406, problem: "NOT_ACCEPTABLE" });
+    check(await query({}, { "Content-Type": "text/plain" }), {
+      status: 415,
+      problem: "UNSUPPORTED_MEDIA_TYPE",
+    });
+    check(await query({ filter: { title: "x".repeat(2_000_000) } }, {}), {
+      status: 413,
+      problem: "CONTENT_TOO_LARGE",
+    });
     const sent = { filter: { n: 4_000 }, max: 1 };
     check(await restore("topics", sent, { Accept: "image/png" }), { status: 406, problem: "NOT_ACCEPTABLE" });
     const headers = { "Content-Type": "text/plain" };
@@ -350,14 +361,16 @@ describe("both paths of deleted resources", () => {
   });
 
   test("do not exist in a collection that cannot exist, and count for the quota", async (t) => {
-    const rate = { requests: 2, perSeconds: 60 };
+    const rate = { requests: 3, perSeconds: 60 };
     const limited = await startService({ rate }); // in open mode, its document describes every collection
     t.after(() => limited.stop());
     const path = "/api/v1/1-no-name/_deleted";
     check(await limited.send({ path }), { status: 404 });
+    check(await limited.send({ method: "QUERY", path, content: {} }), { status: 404 });
     check(await restore("1-no-name", { all: true, max: 1 }, {}, limited), { status: 404 });
     const spent = { status: 429, problem: "QUOTA_EXCEEDED" } as const;
     check(await limited.send({ path: "/api/v1/topics/_deleted" }), spent);
+    check(await limited.send({ method: "QUERY", path: "/api/v1/topics/_deleted", content: {} }), spent);
     check(await restore("topics", { all: true, max: 1 }, {}, limited), spent);
   });
 });

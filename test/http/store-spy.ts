@@ -67,15 +67,18 @@ export function holdImport(t: TestContext): Promise<HeldImport> {
 
 const queries = ["read", "list", "referring", "figures", "count", "receipt", "version", "versionAt"] as const;
 
-/** Records the names of all queries to the stores of this process until the test ends. */
+/** Records the names of all queries to the stores of this process until the test ends, each when it has its result. */
 export function watchQueries(t: TestContext): string[] {
   const made: string[] = [];
   const store = Store.prototype as Record<(typeof queries)[number], unknown>;
   for (const name of queries) {
     const query = store[name] as (...values: unknown[]) => unknown;
     store[name] = function (this: unknown, ...values: unknown[]) {
-      made.push(name);
-      return query.apply(this, values);
+      const result = query.apply(this, values);
+      const note = () => void made.push(name);
+      if (result instanceof Promise) result.then(note, note);
+      else note();
+      return result;
     };
     t.after(() => {
       store[name] = query;

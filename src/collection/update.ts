@@ -122,7 +122,7 @@ export interface StrayOperator {
 
 /**
  * The first place where a merge patch would replace a value by an object whose only member is an operator that works on this
- * value. `undefined` if there is none. `outer`: the names that lead to the values.
+ * value. `undefined` if there is no such place. `outer`: the names of the objects around both arguments, the outermost first.
  */
 export function strayOperatorIn(
   patch: Record<string, unknown>,

@@ -136,7 +136,7 @@ class LiveReads {
     }
   }
 
-  /** The filter that excludes the expired resources; `undefined` if there are none. */
+  /** The filter that excludes the expired resources. `undefined` if no resource has expired. */
   async filterFor(collection: string): Promise<Filter | undefined> {
     const expires = this.#expiresIn(collection);
     if (expires === undefined || !(await this.#look(collection, expires)).isOver) return undefined;

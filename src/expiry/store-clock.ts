@@ -1,4 +1,4 @@
-/** The clock that decides about expiry. All instances on a database must decide alike, so they go by the database's clock. */
+/** The clock that decides about expiry. All instances on a database must decide the same, so they use its clock. */
 import type { Store } from "../store/port/store.ts";
 
 /** The offset of this machine's clock to the clock of a database, as it was last measured. */
@@ -15,7 +15,7 @@ export class StoreClock {
     return this.#offsetMs;
   }
 
-  /** Measures the offset. A difference that the time of the answer explains counts as none. Throws UNAVAILABLE. */
+  /** Measures the offset. A difference that the time of the answer can explain counts as 0. Throws UNAVAILABLE. */
   async measure(): Promise<void> {
     if (this.#store.time === undefined) return;
     const asked = Date.now();

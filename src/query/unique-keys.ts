@@ -59,7 +59,7 @@ export function hasKey(resource: Record<string, unknown>, { unique, value }: Uni
   return uniqueValue(resource, unique) === value;
 }
 
-/** Reads the key in a query string. Throws INVALID_PARAMETER, with all keys of the collection if the query is none of them. */
+/** Reads the key in a query string. Throws INVALID_PARAMETER. If the query names no key, the message lists all keys of the collection. */
 export function parseUniqueKey(query: string, collection: Collection): UniqueKey {
   const violations = new Violations();
   const texts = new Map<string, string>();

@@ -330,7 +330,7 @@ describe("a batch with an operation that fails", () => {
   });
 
   test("makes no collection, also if the store refuses the whole", async () => {
-    const own = await startServiceForFile({
+    const own = await startService({
       openCollections: true,
       collections: {
         users: {

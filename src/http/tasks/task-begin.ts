@@ -28,7 +28,7 @@ import { readRewind } from "../writes/rewind.ts";
 import { untilCommitted } from "../writes/write.ts";
 import { partSize, type TaskRewind } from "./task-plan.ts";
 
-/** Whether a request becomes a task. In a service with `auth`, a task needs a caller whom it can belong to. */
+/** Whether a request becomes a task. In a service with `auth`, it does not without a credential, because each task belongs to its caller. */
 export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {
   if (service.tasks === undefined || !prefersAsync(request.headers)) return false;
   return service.access === undefined || caller.principal !== undefined;

@@ -76,7 +76,7 @@ describe("files in the console", { skip }, () => {
       ...articles.schema,
       properties: { ...properties, author: { ...properties.author, maxLength: 50 } },
     };
-    // A key with `where` is none for an import.
+    // An import cannot use an entry with `where`.
     const unique = ["title", { attributes: ["author", "views"], where: { status: "draft" } }] as const;
     const shop = await startShop({
       collections: { ...collections, articles: { ...articles, schema, unique } },

@@ -65,7 +65,8 @@ export async function startMailServer(options: SMTPServerOptions = {}, port = 0)
     },
     onRcptTo: ({ address }, _, callback) => callback(box.onReceiver(address)),
     async onData(stream, { envelope, secure }, callback) {
-      const raw = await text(stream);
+      const raw = await text(stream).catch(() => undefined);
+      if (raw === undefined) return; // the client has gone in the middle of the mail
       await box.beforeEnd();
       box.taken.push({
         from: envelope.mailFrom === false ? "" : envelope.mailFrom.address,

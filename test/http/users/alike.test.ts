@@ -73,10 +73,10 @@ function shownBy({ status, rawHeaders, text, bytes }: Answer): unknown {
   return { status, headers: rawHeaders.map(plain), body, length: bytes.length };
 }
 
-/** A call in the background, or one that removes what is old, which depends on the number of requests before. */
+/** A call in the background, or one that removes what is old, which depends on the time or on the number of requests before. */
 function isOfOthers(call: string): boolean {
   return (
-    ["list _mail", "count _guesses", "list _guesses", "count _audit", "list _audit"].includes(call) ||
+    ["list _mail", "count _guesses", "list _guesses", "count _audit", "list _audit", "list _sessions"].includes(call) ||
     /^commit( -?_mail)+$|^commit( -\w+)+$/.test(call)
   );
 }

@@ -23,11 +23,11 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_650,
-  http: 21_850,
+  http: 22_050,
   config: 2_950,
   fit: 300,
   server: 1_850,
-  commands: 5_000,
+  commands: 5_050,
   cli: 50,
   index: 100,
   observe: 1_200,
@@ -40,7 +40,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 524;
+const mostFiles = 525;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

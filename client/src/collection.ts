@@ -18,7 +18,7 @@ import type {
   UpdateOf,
 } from "./resource-types.ts";
 import { precondition, tagOf, wholeTag, withTag } from "./tags.ts";
-import { beginTask, type Task } from "./tasks.ts";
+import { type BegunImport, beginTask, type Task } from "./tasks.ts";
 import { type Answer, type Body, type Call, type CallOptions, updateType } from "./transport.ts";
 
 /** The options of a write. */
@@ -177,13 +177,16 @@ export class CollectionClient<
    * Begins a task that imports resources as `import` does, but not in one commit: other writes go on. Throws ProblemError if a
    * resource is invalid, and then no task begins.
    */
-  importTask(resources: readonly ImportedOf<D>[], options?: Omit<ImportOptions, "on">): Promise<Task>;
-  importTask(body: Body, options: Omit<ImportTextOptions, "on">): Promise<Task>;
+  importTask(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<BegunImport>;
+  importTask(body: Body, options: ImportTextOptions): Promise<BegunImport>;
   importTask(
     given: readonly ImportedOf<D>[] | Body,
     options: ImportOptions & Partial<ImportTextOptions> = {},
-  ): Promise<Task> {
-    return beginTask(this.send, { ...this.#importCall(given, options), isRepeatable: false });
+  ): Promise<BegunImport> {
+    return beginTask(this.send, {
+      ...this.#importCall(given, options),
+      isRepeatable: false,
+    }) as Promise<BegunImport>;
   }
 
   #importCall(

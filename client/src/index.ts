@@ -105,7 +105,14 @@ export type { Rewind, RewindCounts, RewindMisfit, RewindReport } from "./rewind-
 export type { ExactNumber, FromSchema } from "./schema.ts";
 export type { AuthOptions, TextStore, User } from "./session-keeper.ts";
 export { etagOf } from "./tags.ts";
-export type { FinishedOptions, Task, TaskRefusal, TasksClient } from "./tasks.ts";
+export {
+  type BegunImport,
+  type FinishedOptions,
+  importReportOf,
+  type Task,
+  type TaskRefusal,
+  type TasksClient,
+} from "./tasks.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
 export type {
   Webhook,

@@ -9,7 +9,7 @@ import type { Call, CallOptions, Send } from "./transport.ts";
 /** A task. It is not one commit: others see partial results. */
 export interface Task {
   readonly id: string;
-  readonly kind: "update" | "delete" | "import" | "rewind" | "undo";
+  readonly kind: "update" | "delete" | "import" | "restore" | "rewind" | "undo";
   readonly state: "checking" | "running" | "done" | "refused" | "cancelled" | "failed";
   /** The collection. Absent if the task can change several. */
   readonly collection?: string;
@@ -21,6 +21,8 @@ export interface Task {
   /** The resources that had their turn, and those of them that changed. */
   readonly done: number;
   readonly changed: number;
+  /** How many of those that changed are new resources. In a dry run, both say what would happen. */
+  readonly created: number;
   /** How many resources could not be changed, and the first of them. */
   readonly refused: number;
   readonly firstRefused: readonly TaskRefusal[];
@@ -32,8 +34,11 @@ export interface Task {
   readonly createdAt: string;
   /** Absent while it works. */
   readonly endedAt?: string;
-  /** What the service has read. Only in the response that begins an import: `imported` is how many resources the task adds. */
-  readonly report?: ImportReport;
+}
+
+/** An import that has begun as a task, with what the service has read. `imported` is how many resources the task is about. */
+export interface BegunImport extends Task {
+  readonly report: ImportReport;
 }
 
 /** A resource that a task could not change, and why. */
@@ -103,6 +108,20 @@ export class TasksClient<Name extends string = string> {
   async #read(rest: string, options: CallOptions): Promise<unknown> {
     return (await this.#send({ ...options, method: "GET", path: `/_tasks${rest}`, isRepeatable: true })).body;
   }
+}
+
+/** The report of an import that was a task: what the service has read when it began, and what the task did. */
+export function importReportOf({ report }: BegunImport, ended: Task): ImportReport {
+  const { total, changed, created, refused, firstRefused } = ended;
+  // The task repeats the errors of the report, in fewer words.
+  const late = firstRefused.slice(report.errors.length).map(({ line = 0, ...error }) => ({ ...error, line }));
+  const errors = [...report.errors, ...late].sort(
+    (a, b) => a.line - b.line || (a.element ?? 0) - (b.element ?? 0),
+  );
+  const same = total - changed - (refused - report.invalid);
+  const isByKey = report.changed !== undefined;
+  const merged = isByKey && { made: created, changed: changed - created, same };
+  return { ...report, errors, invalid: refused, imported: changed, ...merged };
 }
 
 /** Sends a request that becomes a task. Throws ResultHiddenError if a retry cannot see the task any more. */

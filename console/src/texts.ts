@@ -314,6 +314,8 @@ export const listTexts = {
         : `Import ${digits(count)}`,
   imported: (count: number, skipped: number) =>
     `${digits(count)} imported${skipped === 0 ? "" : `, ${digits(skipped)} skipped`}`,
+  importStopped: ({ changed, reason }: { changed: number; reason?: string }) =>
+    `The import has stopped after ${digits(changed)}. ${reason ?? "It was cancelled."} The tasks page can undo it.`,
   sameValues: "Change resources that have the same",
   sameValuesHint: "They keep the attributes that the file leaves out.",
   allNew: "None: all of the file is new",
@@ -597,7 +599,14 @@ export const administrationTexts = {
       `A task changes many resources while others write. It is not one commit. The latest ${digits(most)} are shown.`,
     none: "No tasks yet",
     noneHint: "A bulk change, an import or a rewind becomes a task with the header Prefer: respond-async.",
-    kinds: { update: "Change", delete: "Delete", import: "Import", rewind: "Rewind", undo: "Undo" },
+    kinds: {
+      update: "Change",
+      delete: "Delete",
+      import: "Import",
+      restore: "Restore",
+      rewind: "Rewind",
+      undo: "Undo",
+    },
     several: "several collections",
     states: {
       checking: "checking",

@@ -1,5 +1,5 @@
 /** `holdfast rewind`: returns collections to their state at an earlier time, in the store or in a running service. */
-import { ProblemError } from "holdfast-client";
+import { ProblemError, type Task } from "holdfast-client";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
 import { Problem, StartError } from "../errors.ts";
@@ -21,11 +21,15 @@ import type { Mirror } from "../users/mirror.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
-import { say } from "./shell.ts";
+import { followTask, taskUrl, whyNotAll } from "./running-task.ts";
+import { interruptible, say } from "./shell.ts";
 import { counted, shellWord, unknownCollection, withCommand, withoutSecrets } from "./wording.ts";
 
 /** Other instances on a PostgreSQL database can come first. */
 const maxAttempts = 10;
+
+/** Without a service that others use, a rewind can be this large, in bytes. It is in memory until it is written. */
+const maxOwnBytes = 64 * 1024 * 1024;
 
 /** Rewinds, and says what it did. Throws StartError if nothing was rewound, or would be. */
 export async function runRewind(
@@ -40,7 +44,7 @@ export async function runRewind(
   };
   const undo = undoWith({ collection: asked.names, url, ...flags });
   const running = runningOf({ url, token, ...flags }, env);
-  if (running !== undefined) return show(await rewindService(running, asked), undo);
+  if (running !== undefined) return rewindRunning(running, asked, undo);
   const config = await configOf(flags, env);
   requireStore(config.store);
   if (config.history === "none")
@@ -52,7 +56,7 @@ export async function runRewind(
       const unknown = asked.names?.find((name) => !known.includes(name));
       if (unknown !== undefined) throw unknownCollection(unknown, known);
       const collections = (asked.names ?? known).map((name) => findCollection(service, name) as Collection);
-      const { rewindBytes: maxBytes } = config.http.limits;
+      const maxBytes = Math.max(config.http.limits.rewindBytes, maxOwnBytes);
       const { mirror } = service.users ?? {};
       return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes, mirror }));
     });
@@ -83,8 +87,8 @@ function readMax(text: unknown, isDryRun: boolean): number {
   return max;
 }
 
-/** Rewinds a running service. Returns the report, also of a rewind that the service refuses with one. */
-function rewindService(
+/** Rewinds a running service. If the rewind is too large for one transaction, the service makes a task of it. */
+async function rewindRunning(
   service: RunningService,
   {
     to,
@@ -96,16 +100,43 @@ function rewindService(
     max: number;
     isDryRun: boolean;
   },
-): Promise<RewindReport> {
+  undo: ReturnType<typeof undoWith>,
+): Promise<void> {
   const rewind = { to: new Date(to), ...(names && { collections: names }), max, dryRun: isDryRun };
-  return callService(service, ({ $rewind }) =>
+  const report = await callService(service, ({ $rewind }) =>
     $rewind(rewind).catch((error: unknown) => {
-      if (!(error instanceof ProblemError) || error.status !== 409) throw error;
-      const { report, matched } = error.problem;
-      if (report !== undefined) return report as RewindReport;
+      if (!(error instanceof ProblemError)) throw error;
+      if (error.status === 413) return undefined;
+      if (error.status !== 409) throw error;
+      const { report: refused, matched } = error.problem;
+      if (refused !== undefined) return refused as RewindReport;
       throw matched === undefined ? error : new StartError(tooMany(matched, max));
     }),
   );
+  if (report !== undefined) return show(report, undo);
+  say("holdfast: too large for one transaction, so the service rewinds it as a task: others see parts of it");
+  const begun = await callService(service, ({ $tasks }) => $tasks.rewind(rewind));
+  const task = await interruptible("interrupted", (signal) =>
+    followTask(service, begun, { what: "rewinding", signal }),
+  );
+  showTask(task, rewind, taskUrl(service, task));
+}
+
+/** Prints what a task did, with the request that undoes it. Throws StartError if it did not rewind everything. */
+function showTask(task: Task, { to, dryRun }: { to: Date; dryRun: boolean }, url: string): void {
+  const { state, changed, total, refused, firstRefused, reason = "" } = task;
+  say(firstRefused.map(({ resource, detail }) => `${resource}: ${detail}`));
+  if (state === "refused")
+    throw new StartError(reason.replace('"max" is', "--max is").replace(/Send "max":(\d+)/, "Give --max $1"));
+  const did = dryRun ? "would rewind" : "rewound";
+  const isAll = state === "done" && refused === 0;
+  const share = isAll
+    ? counted(changed, "resource")
+    : `${changed.toLocaleString("en")} of ${counted(total, "resource")}`;
+  const back = changed === 0 || dryRun ? "" : `. To undo this: POST ${url}/_undo`;
+  const message = `${did} ${share} to ${to.toISOString()}`;
+  if (!isAll) throw new StartError(`${message}, because ${whyNotAll(task)}${back}`);
+  say(`${message}${back}`);
 }
 
 type AskedOfStore = Omit<RewindAsked, "now"> & {

@@ -73,7 +73,7 @@ export interface Limits {
   bodyBytes: number;
   /** The body of an import. @default 67108864 */
   importBytes: number;
-  /** The resources that a rewind changes, each before or after it. @default 67108864 */
+  /** The resources that a rewind in one transaction changes, each before or after it. @default 4194304 */
   rewindBytes: number;
   /** The request target: path and query string. @default 8000 */
   targetBytes: number;
@@ -111,7 +111,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
   importBytes: 67_108_864,
-  rewindBytes: 67_108_864,
+  rewindBytes: 4_194_304,
   targetBytes: 8_000,
   headerBytes: 32_768,
   jsonDepth: 64,

@@ -29,9 +29,9 @@ export async function importCollection(
   { collection, items: input }: CollectionInput,
   options: ItemOptions,
 ): Promise<ImportResult> {
-  const reader = new ItemReader(collection, options);
-  const additions = new Additions(transaction, reader, options.on);
   const waiting = new Spool();
+  const reader = new ItemReader(collection, options, waiting);
+  const additions = new Additions(transaction, reader, options.on);
   const batch = new Batch((rows) => additions.start(rows));
   try {
     for await (const { items, bytesRead } of input) {

@@ -3,15 +3,20 @@ import type { Collection } from "../collection/collection.ts";
 import { withDefaults } from "../collection/defaults.ts";
 import { fitId, idJson, reservedIdViolations } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
+import { formatPath } from "../collection/paths.ts";
 import { type Attributes, resourceText, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
-import type { Unique } from "../collection/unique.ts";
+import { pathsOf, type Unique } from "../collection/unique.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
+import { toFragment } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
+import { uniqueValue } from "../query/unique-values.ts";
+import { takenDetail } from "../store/core/commits/refusals.ts";
 import { faultOf, type InputLocation, type Item, type ItemViolation, withValue } from "./items.ts";
+import type { Spool } from "./spool.ts";
 
 /** A resource of the input. */
 export interface Row {
@@ -109,6 +114,7 @@ export class ItemReader {
   readonly collection: Collection;
   readonly invalid = new Tally<readonly ItemViolation[]>(maxListedInvalid);
   readonly #options: ReadingOptions;
+  readonly #keys: Pick<Spool, "isNewKey">;
   /** The time of the import as Unix time in milliseconds. */
   readonly at = Date.now();
   readonly newUuid = createUuidSource();
@@ -118,9 +124,11 @@ export class ItemReader {
   #read = 0;
   #isBroken = false;
 
-  constructor(collection: Collection, options: ReadingOptions) {
+  /** `keys` knows the unique keys of all items that were read before. */
+  constructor(collection: Collection, options: ReadingOptions, keys: Pick<Spool, "isNewKey">) {
     this.collection = collection;
     this.#options = options;
+    this.#keys = keys;
   }
 
   /** The number of items that were read. */
@@ -171,7 +179,7 @@ export class ItemReader {
     const resource =
       on === undefined
         ? readResource(item, { collection, limits, at: this.at })
-        : readPlain(item, { collection, limits });
+        : readPlain(item, { collection, limits, on, keys: this.#keys });
     if (!("textWith" in resource)) {
       this.invalid.add(location, resource);
       return undefined;
@@ -257,10 +265,15 @@ export function newAttributes(
   return collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
 }
 
-/** The text of an item as it was sent. Only its JSON and its id are checked. */
+/** The text of an item as it was sent. Only its JSON, its id and its unique key are checked. */
 function readPlain(
   item: TextItem,
-  { collection: { idKind }, limits }: Omit<ResourceRules, "at">,
+  {
+    collection: { idKind },
+    limits,
+    on,
+    keys,
+  }: Omit<ResourceRules, "at"> & { on: Unique; keys: Pick<Spool, "isNewKey"> },
 ): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
@@ -270,8 +283,20 @@ function readPlain(
     return [withValue({ in: "body", pointer: "#/id", code: "id", detail }, value)];
   const reserved = id === undefined ? [] : reservedIdViolations(id);
   if (reserved.length > 0) return reserved.map((each) => withValue(each, value));
+  const key = uniqueValue(value, on);
+  if (key === undefined) {
+    const names = pathsOf(on).map(formatPath).join(" and ");
+    return faultsOfKey("required", `is needed, because the import finds resources by ${names}`);
+  }
+  if (!keys.isNewKey(key)) return faultsOfKey("unique", takenDetail([], "an earlier resource of the input"));
   const textWith = (finalId: string) => resourceText(idKind, finalId, withoutId(value));
   return { id, unfitId: undefined, hasNumberId: false, textWith };
+
+  function faultsOfKey(code: string, keyDetail: string): ItemViolation[] {
+    return pathsOf(on).map((path) =>
+      withValue({ in: "body", pointer: toFragment(path), code, detail: keyDetail }, value as object),
+    );
+  }
 }
 
 function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {

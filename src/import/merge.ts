@@ -3,29 +3,71 @@
  * item leaves out keep their values.
  */
 import { isDeepStrictEqual } from "node:util";
-import { formatPath } from "../collection/paths.ts";
+import type { Collection } from "../collection/collection.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
-import { pathsOf, type Unique } from "../collection/unique.ts";
+import type { Unique } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
-import { toFragment } from "../json/pointer.ts";
 import { uniqueValue } from "../query/unique-values.ts";
-import { takenDetail } from "../store/core/commits/refusals.ts";
-import type { Holder, ImportedResource, Load } from "../store/port/store.ts";
+import type { Load } from "../store/port/store.ts";
+import type { Stored } from "../store/port/stored.ts";
 import { type ItemReader, type Merged, newAttributes, type Row } from "./item-reader.ts";
-import { type InputLocation, withValue } from "./items.ts";
+import { type InputLocation, type ItemViolation, withValue } from "./items.ts";
 
-/** A resource to write. `id` is `undefined` if the collection must generate an integer. */
-export interface Settled extends Omit<ImportedResource, "id" | "text"> {
-  location: InputLocation;
+/** What an item of an import by a unique key writes. */
+export interface Written {
+  /** `undefined` if the resource is new and the item has no id. */
   id: string | undefined;
+  /** The version of the resource that it changes. @default it is new */
+  replaces?: number;
   /** The text with its id. */
   textWith(id: string): string;
 }
 
-type Item = Row & { value: Record<string, unknown>; key: string };
+/** A resource to write. `id` is `undefined` if the collection must generate an integer. */
+export interface Settled extends Written {
+  location: InputLocation;
+}
 
-/** The items of one import by a unique key. */
+/** An item, and the resource of the collection that has its key. */
+interface Item {
+  id: string | undefined;
+  value: Record<string, unknown>;
+  holder: Stored | undefined;
+}
+
+/** The attributes of an item. Without an id, its text is what follows the id. */
+export function itemValue({ id, text }: Pick<Row, "text"> & { id?: string | undefined }): Item["value"] {
+  return JSON.parse(id === undefined ? `{"id":0${text}` : text) as Item["value"];
+}
+
+/** Decides what an item writes: nothing (`undefined`) if its resource stays the same, or what is wrong. */
+export function mergeItem(
+  { collection, at }: { collection: Collection; at: number },
+  { id, value, holder }: Item,
+): Written | readonly ItemViolation[] | undefined {
+  const { idKind } = collection;
+  if (holder === undefined) {
+    const attributes = newAttributes(collection, value, at);
+    if (Array.isArray(attributes)) return attributes;
+    return { id, textWith: (finalId) => resourceText(idKind, finalId, attributes) };
+  }
+  const before = clientAttributes(collection, JSON.parse(holder.text) as Record<string, unknown>);
+  const next = { ...before, ...clientAttributes(collection, value) };
+  const isOther = id !== undefined && id !== holder.id;
+  const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;
+  const violations: Violation[] = [
+    ...(isOther ? [{ in: "body", pointer: "#/id", code: "const", detail } as const] : []),
+    ...collection.validate(next, () => before),
+  ];
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
+  if (isDeepStrictEqual(next, before)) return undefined;
+  const attributes = collection.timestamps ? withTimestamps(next, at, holder) : next;
+  const textWith = (finalId: string) => resourceText(idKind, finalId, attributes);
+  return { id: holder.id, replaces: holder.version, textWith };
+}
+
+/** The items of one import by a unique key, in one transaction. */
 export class Merge {
   readonly #transaction: Load;
   readonly #reader: ItemReader;
@@ -41,86 +83,28 @@ export class Merge {
 
   /** Decides what each item writes. The reader notes the invalid ones. */
   async settle(rows: readonly Row[]): Promise<Settled[]> {
-    const items = this.#withKeys(rows);
-    const keys = items.map(({ key }) => key);
-    const holders = keys.length === 0 ? [] : await this.#transaction.holders(this.#unique, keys);
-    return items.flatMap((item, n) => {
-      const holder = holders[n];
-      return (holder === undefined ? this.#made(item) : this.#changed(item, holder)) ?? [];
-    });
+    const values = rows.map(itemValue);
+    // The reader has found a key in each of them.
+    const keys = values.map((value) => uniqueValue(value, this.#unique) as string);
+    const holders = await this.#transaction.holders(this.#unique, keys);
+    return rows.flatMap(({ id, location }, n) =>
+      this.#settled(location, { id, value: values[n] as Item["value"], holder: holders[n] }),
+    );
   }
 
-  /** The items that have the key, each only once. */
-  #withKeys(rows: readonly Row[]): Item[] {
-    const seen = new Set<string>();
-    return rows.flatMap((row) => {
-      const text = row.id === undefined ? `{"id":0${row.text}` : row.text;
-      const value = JSON.parse(text) as Record<string, unknown>;
-      const key = uniqueValue(value, this.#unique);
-      if (key === undefined) {
-        const names = pathsOf(this.#unique).map(formatPath).join(" and ");
-        this.#refuse(row, value, "required", `is needed, because the import finds resources by ${names}`);
-        return [];
-      }
-      if (seen.has(key)) {
-        this.#refuse(row, value, "unique", takenDetail([], "an earlier resource of the input"));
-        return [];
-      }
-      seen.add(key);
-      return [{ ...row, value, key }];
-    });
-  }
-
-  #made({ location, id, value }: Item): Settled | undefined {
-    const { collection, at, newUuid, invalid } = this.#reader;
-    const attributes = newAttributes(collection, value, at);
-    if (Array.isArray(attributes)) {
-      invalid.add(location, attributes);
-      return undefined;
-    }
-    if (id === undefined) this.#reader.noteNewId(location);
-    return {
-      location,
-      id: id ?? (collection.idKind === "uuid" ? newUuid() : undefined),
-      textWith: (finalId) => resourceText(collection.idKind, finalId, attributes),
-    };
-  }
-
-  #changed({ location, id, value }: Item, holder: Holder): Settled | undefined {
-    const { collection, at, invalid } = this.#reader;
-    if (holder.isImported) {
-      this.#refuse({ location }, value, "unique", takenDetail([], "an earlier resource of the input"));
-      return undefined;
-    }
-    const before = clientAttributes(collection, JSON.parse(holder.text) as Record<string, unknown>);
-    const next = { ...before, ...clientAttributes(collection, value) };
-    const isOther = id !== undefined && id !== holder.id;
-    const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;
-    const violations: Violation[] = [
-      ...(isOther ? [{ in: "body", pointer: "#/id", code: "const", detail } as const] : []),
-      ...collection.validate(next, () => before),
-    ];
-    if (violations.length > 0) {
-      invalid.add(
-        location,
-        violations.map((each) => withValue(each, value)),
-      );
-      return undefined;
-    }
-    if (isDeepStrictEqual(next, before)) {
+  #settled(location: InputLocation, item: Item): Settled | [] {
+    const { collection, newUuid, invalid } = this.#reader;
+    const written = mergeItem(this.#reader, item);
+    if (written === undefined) {
       this.merged.same++;
-      return undefined;
+      return [];
     }
-    const attributes = collection.timestamps ? withTimestamps(next, at, holder) : next;
-    const textWith = (finalId: string) => resourceText(collection.idKind, finalId, attributes);
-    return { location, id: holder.id, replaces: holder.version, textWith };
-  }
-
-  #refuse({ location }: Pick<Row, "location">, value: object, code: string, detail: string): void {
-    const violations = pathsOf(this.#unique).map((path) => {
-      const violation = { in: "body", pointer: toFragment(path), code, detail } as const;
-      return withValue(violation, value);
-    });
-    this.#reader.invalid.add(location, violations);
+    if (!("textWith" in written)) {
+      invalid.add(location, written);
+      return [];
+    }
+    if (written.id !== undefined) return { ...written, location };
+    this.#reader.noteNewId(location);
+    return { ...written, location, id: collection.idKind === "uuid" ? newUuid() : undefined };
   }
 }

@@ -11,9 +11,11 @@ export const batchSize = 1_000;
 /** The waiting resources of one import. `close` removes the file. */
 export class Spool {
   readonly #database = openTemporaryDatabase(
-    "create table waiting (id text, text text not null, line integer not null, element integer) strict",
+    `create table waiting (id text, text text not null, line integer not null, element integer) strict;
+    create table keys (key text primary key) strict, without rowid`,
   );
   readonly #insert = this.#database.prepare("insert into waiting values (?, ?, ?, ?)");
+  readonly #insertKey = this.#database.prepare("insert or ignore into keys values (?)");
   #length = 0;
   #count = 0;
 
@@ -32,6 +34,11 @@ export class Spool {
     this.#count++;
     this.#length += text.length + (id?.length ?? 0);
     writeTemporarily(() => this.#insert.run(id ?? null, text, line, element ?? null));
+  }
+
+  /** Whether no earlier resource of the input has the unique key. Throws STORAGE_FULL. */
+  isNewKey(key: string): boolean {
+    return writeTemporarily(() => this.#insertKey.run(key).changes === 1);
   }
 
   /** The resources with an id, or those without, in the order of the input, in batches. */

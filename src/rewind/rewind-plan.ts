@@ -31,6 +31,8 @@ export interface RewindAsked {
   now: number;
   /** The limit of the changed resources, each before or after the rewind, in bytes. */
   maxBytes: number;
+  /** What the caller can do if it is larger, as a sentence. @default nothing more */
+  ifLarger?: string;
   /** Called with the characters that the plan holds in memory. @default nothing is called */
   onLength?: (length: number) => void;
 }
@@ -178,11 +180,9 @@ class Planning {
     this.#length += last.length + next.length;
     this.#bytes += Math.max(leastBytes, Buffer.byteLength(last), Buffer.byteLength(next));
     if (this.#bytes <= this.#asked.maxBytes) return;
-    const { maxBytes } = this.#asked;
-    throw tooLarge(
-      this.#asked,
-      `More than ${maxBytes} bytes of resources would change, which is the limit "limits.rewind".`,
-    );
+    const { maxBytes, ifLarger } = this.#asked;
+    const reason = `More than ${maxBytes} bytes of resources would change, which is the limit "limits.rewind".`;
+    throw tooLarge(this.#asked, ifLarger === undefined ? reason : `${reason} ${ifLarger}`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reads and writes what the store keeps about tasks. */
 import { openCollection } from "../collection/collection.ts";
 import { readIndexes } from "../collection/indexes.ts";
+import { Problem } from "../errors.ts";
 import { allOf } from "../query/filter.ts";
 import { isIn, isOvertaken, put, Records, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
@@ -9,6 +10,7 @@ import {
   ended,
   keptTasks,
   maxActiveTasks,
+  maxOwnTasks,
   partsName,
   slicesName,
   type Task,
@@ -24,6 +26,9 @@ const atOnce = 50;
 /** Parts and slices have the id of their task and their number. */
 const partId = (task: string, number: number) => `${task}.${number}`;
 const requestId = (task: string) => `${task}.request`;
+
+/** The record that each task changes when it begins, so that tasks begin one after the other. */
+const lastBegunId = "last-begun";
 
 /** The records of the tasks of one store. */
 export class TaskRecords extends Records {
@@ -78,9 +83,25 @@ export class TaskRecords extends Records {
     return this.read(slicesName, partId(id, number));
   }
 
-  /** The changes that store a new task and its request. */
-  begun(task: Task, request: TaskRequest): Change[] {
-    return [put(tasksName, task.id, undefined, task), put(partsName, requestId(task.id), undefined, request)];
+  /**
+   * The changes that store a new task and its request. Of two tasks that begin at once, only one can be the last that fits. Throws
+   * UNAVAILABLE if too many tasks wait or work already.
+   */
+  async begun(task: Task, request: TaskRequest): Promise<Change[]> {
+    const before = await this.read(partsName, lastBegunId);
+    const active = await this.active();
+    const own = active.filter(({ value }) => task.by !== null && value.by === task.by);
+    if (active.length >= maxActiveTasks)
+      throw tooMany(`${maxActiveTasks} tasks wait or work already. Try again later.`);
+    if (own.length >= maxOwnTasks)
+      throw tooMany(
+        `${maxOwnTasks} of your tasks wait or work already. Wait until one has ended, or cancel one.`,
+      );
+    return [
+      put(partsName, lastBegunId, before?.version, { task: task.id }),
+      put(tasksName, task.id, undefined, task),
+      put(partsName, requestId(task.id), undefined, request),
+    ];
   }
 
   /** The change that stores the state of a task. */
@@ -162,4 +183,8 @@ export class TaskRecords extends Records {
       each === undefined ? [] : [remove(collection, ids[index] as string, each.version)],
     );
   }
+}
+
+function tooMany(detail: string): Problem {
+  return new Problem("UNAVAILABLE", detail, { headers: { "retry-after": "60" } });
 }

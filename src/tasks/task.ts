@@ -10,7 +10,7 @@ export const slicesName = "_task_slices";
 export type TaskKind = (typeof taskKinds)[number];
 
 /** All kinds. */
-export const taskKinds = ["update", "delete", "import", "rewind", "undo"] as const;
+export const taskKinds = ["update", "delete", "import", "restore", "rewind", "undo"] as const;
 
 /** How far a task is. It goes on only while it is checking or running. */
 export type TaskState = (typeof taskStates)[number];
@@ -49,6 +49,8 @@ export interface Task {
   total: number;
   done: number;
   changed: number;
+  /** How many of those that changed are new resources. In a dry run, both say what would happen. */
+  created: number;
   /** How many were refused, and the first of them. */
   refused: number;
   firstRefused: readonly TaskRefusal[];
@@ -123,6 +125,9 @@ export const maxTaskResources = 2_000_000;
 /** The most tasks that can wait or work at the same time. */
 export const maxActiveTasks = 100;
 
+/** The most of them that one caller can have begun. */
+export const maxOwnTasks = 20;
+
 /** How long a task is kept after its end, in milliseconds, and how many of them. */
 export const keptTasks = { ms: 7 * 24 * 3_600_000, most: 1_000 };
 
@@ -138,6 +143,7 @@ export function newTask(own: Pick<Task, "id" | "kind" | "by" | "createdAt"> & Pa
     total: 0,
     done: 0,
     changed: 0,
+    created: 0,
     refused: 0,
     firstRefused: [],
     active: "yes",

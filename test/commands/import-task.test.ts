@@ -10,7 +10,7 @@ const lines = (...resources: object[]) => resources.map((each) => `${JSON.string
 
 const file = lines({ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" });
 
-test("an import is a task, and one by a unique key or a dry run is not", async (t) => {
+test("an import is a task, also one by a unique key, and a dry run", async (t) => {
   const topics = { schema: { properties: { name: { type: "string", maxLength: 99 } } }, unique: ["name"] };
   const cwd = await folder(t, {
     topics: lines({ id: "a", name: "A" }, { id: "b", name: "B" }),
@@ -29,7 +29,11 @@ test("an import is a task, and one by a unique key or a dry run is not", async (
   const tasks = (await (await fetch(`${base}/_tasks`)).json()) as Record<string, unknown>[];
   assert.deepEqual(
     tasks.map(({ kind, state, changed }) => [kind, state, changed]),
-    [["import", "done", 2]],
+    [
+      ["import", "done", 0],
+      ["import", "done", 2],
+      ["import", "done", 2],
+    ],
   );
 });
 

@@ -179,3 +179,32 @@ test("a log that begins later is named", async (t) => {
     /^holdfast: --to is before the history of people[^\n]*\. Nothing was rewound\. Give a later time, or restore a backup\.\n$/,
   );
 });
+
+test("what is too large for one commit of a running service is a task", async (t) => {
+  const cwd = await folder(t, {
+    first: '{"id":"a"}\n{"id":"b"}\n',
+    more: Array.from({ length: 60 }, (_, n) => `{"id":"m${n}"}\n`).join(""),
+    ...configuration({ people: {} }, { limits: { rewind: "20kb" } }),
+  });
+  await run(t, ["import", "people", "first"], { cwd });
+  const then = await moment();
+  await run(t, ["import", "people", "more"], { cwd });
+  const { base } = await serve(t, [], { cwd });
+  const rewind = (...args: string[]) => run(t, ["rewind", "--to", then, "--url", base, ...args], { cwd });
+  const first =
+    "holdfast: too large for one transaction, so the service rewinds it as a task: others see parts of it\n";
+  const dry = await rewind("--dry-run");
+  assert.deepEqual([dry.exitCode, dry.stderr], [0, `${first}would rewind 60 resources to ${then}\n`]);
+  const few = await rewind("--max", "59");
+  assert.equal(few.exitCode, 1);
+  assert.equal(
+    few.stderr,
+    `${first}holdfast: 60 resources would change, but --max is 59, so nothing was rewound. Give --max 60, or a later time.\n`,
+  );
+  const done = await rewind("--max", "60");
+  assert.equal(done.exitCode, 0, done.stderr);
+  const [, undo = ""] =
+    /rewound 60 resources to \S+\. To undo this: POST (\S+\/_tasks\/\S+\/_undo)\n$/.exec(done.stderr) ?? [];
+  assert.deepEqual(await (await fetch(`${base}/people?fields=id`)).json(), [{ id: "a" }, { id: "b" }]);
+  assert.equal((await fetch(undo, { method: "POST" })).status, 202);
+});

@@ -67,7 +67,10 @@ test("more than 4 MiB before the change is a 413 and changes nothing, and what i
   ]) {
     const refused = await send(service, "beyond", content);
     check(refused, { status: 413, problem: "CONTENT_TOO_LARGE" });
-    assert.match((refused.json as { detail: string }).detail, /more than 4 MiB .* Prefer: respond-async\.$/);
+    assert.match(
+      (refused.json as { detail: string }).detail,
+      /more than 4 MiB .* "Prefer: respond-async", which makes a task of it\.$/,
+    );
     check(await send(service, "within", content), { status: 200 });
   }
   const { headers } = await service.send({ path: "/api/v1/beyond?limit=1&count=exact" });

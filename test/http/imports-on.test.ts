@@ -95,6 +95,9 @@ describe("an import by a unique key", () => {
     assert.deepEqual(changed, { id: first.id, ...rows[0], state: "old" });
     assert.equal((await list(`users?email=${c}`))[0]?.state, "new", "a new one has defaults");
     assert.deepEqual(counts(await report("users", rows)), [0, 0, 3, 0], "a second time, all are the same");
+    const many = Array.from({ length: 1_000 }, (_, n) => ({ email: `${n}@many.org`, name: "N" }));
+    const late = await refused("users", [rows[1] as object, ...many, { email: b, name: "Late" }]);
+    assert.deepEqual(faults(late), [[1_002, "#/email", "unique"]], "also far behind a line that is the same");
     const changes = await service.send({ path: `${first.path}/_changes` });
     assert.deepEqual(
       (changes.json as { kind: string; version: number }[]).map(({ kind, version }) => [kind, version]),
@@ -183,7 +186,7 @@ describe("an import by a unique key", () => {
     ]);
     assert.deepEqual(faults(other), [
       [1, "#/id", "const"],
-      [2, "#/name", "minLength"],
+      [2, "#/email", "unique"],
     ]);
     assert.deepEqual(faults(await refused("users", [{ email: a, name: "", login }])), [
       [1, "#/name", "minLength"],

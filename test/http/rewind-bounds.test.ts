@@ -187,6 +187,7 @@ describe("how much a rewind can change", () => {
     const then = moment();
     await service.create("topics", { text: "x".repeat(10_000) });
     await service.create("users", { text: "x".repeat(9_000) });
+    const larger = 'Send the header "Prefer: respond-async", and the rewind becomes a task.';
     const ways = "Choose a later time, rewind one collection at a time, or restore a backup.";
     const small = asked({ to: then });
     assert.equal((await service.send(asked({ to: then, dryRun: true }))).status, 200);
@@ -195,7 +196,7 @@ describe("how much a rewind can change", () => {
     check(answer, { status: 413, problem: "CONTENT_TOO_LARGE" });
     assert.equal(
       (answer.json as { detail: string }).detail,
-      `Nothing was rewound. More than 20000 bytes of resources would change, which is the limit "limits.rewind". ${ways}`,
+      `Nothing was rewound. More than 20000 bytes of resources would change, which is the limit "limits.rewind". ${larger} ${ways}`,
     );
     assert.equal((await service.send(asked({ to: then, collections: ["users"] }))).status, 200);
     await service.create("topics", { text: "x".repeat(10_000) });

@@ -12,6 +12,11 @@ const service = await startServiceForFile({
   openCollections: true,
   collections: {
     numbered: { id: "integer" },
+    counted: {
+      id: "integer",
+      schema: { properties: { code: { type: "string", maxLength: 9 } } },
+      unique: ["code"],
+    },
     strict: {
       schema: {
         properties: {
@@ -37,6 +42,7 @@ interface Task {
   total: number;
   done: number;
   changed: number;
+  created: number;
   refused: number;
   firstRefused: { resource?: string; line?: number; code: string; detail: string }[];
   reason?: string;
@@ -216,7 +222,7 @@ describe("a bulk change as a task", () => {
     const things = fresh();
     await fill(things, 40);
     const task = await run(`${things}/_bulk`, { all: true, delete: true, max: 100, dryRun: true });
-    assert.deepEqual([task.state, task.total, task.changed], ["done", 40, 0]);
+    assert.deepEqual([task.state, task.total, task.changed], ["done", 40, 40]);
     assert.equal((await listOf(things)).length, 40);
   });
 
@@ -313,7 +319,7 @@ describe("a bulk change as a task", () => {
 });
 
 test("a task whose selection takes too long is refused, and others go on", async (t) => {
-  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 100 } });
+  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
   t.after(() => of.stop());
   const lines = Array.from({ length: 15_000 }, (_, n) => ({ sku: `a${n}`, n }));
   for (let n = 0; n < 4; n++) await of.create("orders", { lines });
@@ -336,6 +342,35 @@ test("a task whose selection takes too long is refused, and others go on", async
   assert.equal(state, "refused");
   assert.match(reason ?? "", /takes longer than the service allows/);
   assert.equal((await read(quick, of)).changed, 1);
+});
+
+test("a task whose resources have become too slow for its filter fails", async (t) => {
+  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
+  t.after(() => of.stop());
+  const large = Array.from({ length: 15_000 }, (_, n) => ({ sku: `a${n}`, n }));
+  const orders = await Promise.all(
+    [1, 2, 3, 4].map(() => of.create("orders", { lines: [{ sku: "zz1", n: 1 }] })),
+  );
+  const or = Array.from({ length: 24 }, (_, n) => ({
+    lines: { any: { sku: { containsi: `zz${n}` }, n: { gte: 0 } } },
+  }));
+  const content = { filter: { or }, update: { n: { $set: 2 } }, max: 9 };
+  const { held, end } = holdCommits(t);
+  const begun = of.send({ method: "POST", path: "/api/v1/orders/_bulk", content, headers: asTask });
+  await until("the task is about to begin", () => held.length === 1);
+  held[0]?.letGo();
+  const { id } = taskOf(await begun);
+  await until("the plan is about to be written", () => held.length === 2);
+  const changes = orders.map(({ path }) => of.send({ method: "PATCH", path, content: { lines: large } }));
+  await until("the changes are about to be written", () => held.length === 6);
+  for (const each of held.slice(2)) each.letGo();
+  for (const each of await Promise.all(changes)) check(each, { status: 200 });
+  end();
+  held[1]?.letGo();
+  await until("the task ends", async () => !["checking", "running"].includes((await read(id, of)).state));
+  const { state, reason } = await read(id, of);
+  assert.equal(state, "failed");
+  assert.match(reason ?? "", /take longer than the service allows/);
 });
 
 describe("in a service with auth, a task", () => {
@@ -513,8 +548,130 @@ describe("an import as a task", () => {
   test("with dryRun, only checks", async () => {
     const things = fresh();
     const task = await imported(await sendImport(things, [{ id: "a" }, { id: "b" }], "?dryRun=true"));
-    assert.deepEqual([task.state, task.total, task.changed], ["done", 2, 0]);
+    assert.deepEqual([task.state, task.total, task.changed, task.created], ["done", 2, 2, 2]);
     assert.deepEqual(await listOf(things), []);
+  });
+
+  test("with dryRun, says what is wrong in the body and in the store", async () => {
+    await imported(await sendImport("strict", [{ id: "d1", code: "d1" }]));
+    const lines = [{ n: 9 }, { id: "d1" }, { id: "d2" }];
+    const task = await imported(await sendImport("strict", lines, "?dryRun=true"));
+    assert.deepEqual([task.state, task.refused], ["refused", 2]);
+    assert.deepEqual(
+      task.firstRefused.map(({ line, code }) => [line, code]),
+      [
+        [1, "maximum"],
+        [2, "UNIQUE_VIOLATION"],
+      ],
+    );
+    const rest = await imported(await sendImport("strict", lines, "?dryRun=true&skipInvalid=true"));
+    assert.deepEqual([rest.state, rest.changed, rest.refused], ["done", 1, 2]);
+    check(await get("strict/d2"), { status: 404 });
+  });
+
+  test("by a unique key, changes what has the key, and makes the rest", async () => {
+    const before = await imported(
+      await sendImport("strict", [
+        { id: "k1", code: "k1", n: 1, text: "kept" },
+        { id: "k2", code: "k2", n: 1 },
+      ]),
+    );
+    assert.equal(before.created, 2);
+    const lines = [
+      { code: "k1", n: 2 },
+      { code: "k2", n: 1 },
+      { code: "k3", n: 3 },
+    ];
+    const dry = await imported(await sendImport("strict", lines, "?on=code&dryRun=true"));
+    assert.deepEqual([dry.state, dry.changed, dry.created], ["done", 2, 1]);
+    const task = await imported(await sendImport("strict", lines, "?on=code"));
+    assert.deepEqual([task.state, task.done, task.changed, task.created], ["done", 3, 2, 1]);
+    const inOrder = "strict?code:startsWith=k&sort=code";
+    const all = (await get(inOrder)).json as { id: string }[];
+    assert.deepEqual(all, [
+      { id: "k1", code: "k1", n: 2, text: "kept" },
+      { id: "k2", code: "k2", n: 1 },
+      { id: all[2]?.id, code: "k3", n: 3 },
+    ]);
+    const undo = await run(`_tasks/${task.id}/_undo`);
+    assert.deepEqual([undo.changed, undo.refused], [2, 0]);
+    assert.deepEqual(
+      ((await get(inOrder)).json as { n: number }[]).map(({ n }) => n),
+      [1, 1],
+    );
+  });
+
+  test("by a unique key, is refused for a repeated key, and for what does not fit after the change", async () => {
+    const lines = [{ code: "r1" }, { code: "r2", n: 9 }, { code: "r1" }];
+    const task = await imported(await sendImport("strict", lines, "?on=code"));
+    assert.deepEqual([task.state, task.changed], ["refused", 0]);
+    assert.deepEqual(task.firstRefused, [
+      { line: 3, code: "unique", detail: "#/code repeats the value of an earlier resource of the input" },
+      { line: 2, code: "VALIDATION_FAILED", detail: '"n" must be at most 3.' },
+    ]);
+  });
+
+  test("by a unique key, generates integers", async () => {
+    const things = fresh();
+    check(await sendImport(things, [{ code: "x" }], "?on=code"), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+    });
+    const lines = Array.from({ length: 40 }, (_, n) => ({ code: `${n}` }));
+    const task = await imported(await sendImport("counted", lines, "?on=code"));
+    assert.deepEqual([task.state, task.created], ["done", 40]);
+    const ids = (await listOf("counted")).map(({ id }) => id);
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 40 }, (_, n) => n + 1),
+    );
+  });
+});
+
+describe("a restore of many as a task", () => {
+  test("brings back what was deleted, and an undo deletes it again", async () => {
+    const things = fresh();
+    await fill(things, 120);
+    const before = await listOf(things);
+    check(await send(`${things}/_bulk`, { all: true, delete: true, max: 200 }, {}), { status: 200 });
+    const restore = `${things}/_deleted/_restore`;
+    const selection = { filter: { n: { lt: 100 } }, max: 1_500 };
+    check(await send(restore, selection, {}), { status: 400, problem: "INVALID_PARAMETER" });
+    const dry = await run(restore, { ...selection, dryRun: true });
+    assert.deepEqual([dry.kind, dry.state, dry.changed], ["restore", "done", 100]);
+    assert.deepEqual(await listOf(things), []);
+    const few = await run(restore, { ...selection, max: 99 });
+    assert.deepEqual([few.state, few.changed], ["refused", 0]);
+    const task = await run(restore, selection);
+    assert.deepEqual([task.state, task.changed, task.created, task.refused], ["done", 100, 100, 0]);
+    assert.deepEqual(
+      await listOf(things),
+      before.filter(({ n }) => (n as number) < 100),
+    );
+    const undo = await run(`_tasks/${task.id}/_undo`);
+    assert.deepEqual([undo.changed, undo.refused], [100, 0]);
+    assert.deepEqual(await listOf(things), []);
+  });
+
+  test("leaves what others have restored, and is refused for what does not fit", async () => {
+    const one = { id: "gone", code: "taken" };
+    await imported("strict", [one]);
+    check(await send("strict/_bulk", { filter: { id: "gone" }, delete: true, max: 1 }, {}), { status: 200 });
+    await imported("strict", [{ id: "other", code: "taken" }]);
+    const task = await run("strict/_deleted/_restore", { filter: { id: "gone" }, max: 1 });
+    assert.deepEqual([task.state, task.firstRefused[0]?.code], ["refused", "UNIQUE_VIOLATION"]);
+
+    async function imported(collection: string, lines: readonly object[]): Promise<void> {
+      const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+      const headers = { "Content-Type": "application/x-ndjson" };
+      const answer = await service.send({
+        method: "POST",
+        path: `/api/v1/${collection}/_import`,
+        headers,
+        body,
+      });
+      check(answer, { status: 200 });
+    }
   });
 });
 
@@ -564,7 +721,7 @@ describe("a rewind as a task", () => {
     await service.create(things, { n: 1_000 });
     const after = await listOf(things);
     const dry = await run("_rewind", { to, collections: [things], max: 200, dryRun: true });
-    assert.deepEqual([dry.state, dry.total, dry.changed], ["done", 151, 0]);
+    assert.deepEqual([dry.state, dry.total, dry.changed], ["done", 151, 151]);
     const few = await run("_rewind", { to, collections: [things], max: 150 });
     assert.deepEqual([few.state, few.changed], ["refused", 0]);
     const task = await run("_rewind", { to, collections: [things], max: 200 });

@@ -1,7 +1,7 @@
-/** The loop that works on tasks, when a step does not end. */
+/** The loop that works on tasks, when a step does not end, and how many tasks can begin. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newTask } from "../../src/tasks/task.ts";
+import { maxActiveTasks, maxOwnTasks, newTask } from "../../src/tasks/task.ts";
 import { type TaskStep, Tasks } from "../../src/tasks/task-loop.ts";
 import { TaskRecords } from "../../src/tasks/task-records.ts";
 import { until } from "../until.ts";
@@ -15,7 +15,7 @@ test(
     await records.prepare();
     for (const id of ["stuck", "other"])
       await records.commit(
-        records.begun(newTask({ id, kind: "update", by: null, createdAt: 1 }), { principal: null }),
+        await records.begun(newTask({ id, kind: "update", by: null, createdAt: 1 }), { principal: null }),
         Date.now(),
       );
     const begun: Record<string, number> = { stuck: 0, other: 0 };
@@ -44,5 +44,43 @@ test(
       warnings[0],
       "the task stuck: a step has not ended after 0.01 s. The service tries it again.",
     );
+  }),
+);
+
+test(
+  "of many tasks that begin at once, as many begin as can wait or work, and of one caller fewer",
+  onStore(openSqliteFixture, async (store) => {
+    const records = new TaskRecords(store);
+    await records.prepare();
+    const begin = (n: number, by: string | null) =>
+      records.untilCommitted(
+        async () => ({
+          changes: await records.begun(newTask({ id: `${by}${n}`, kind: "update", by, createdAt: 1 }), {
+            principal: null,
+          }),
+          result: undefined,
+        }),
+        Date.now,
+      );
+    /** How many begin, and why the others do not. Few at once, because only one of those that begin together can succeed at a time. */
+    const beginAll = async (count: number, by: string | null) => {
+      const reasons = new Set<string>();
+      let begun = 0;
+      for (let from = 0; from < count; from += 4) {
+        const all = await Promise.allSettled([0, 1, 2, 3].map((n) => begin(from + n, by)));
+        for (const each of all)
+          if (each.status === "fulfilled") begun++;
+          else reasons.add((each.reason as Error).message);
+      }
+      return [begun, ...reasons];
+    };
+    assert.deepEqual(await beginAll(40, "ada"), [
+      maxOwnTasks,
+      "20 of your tasks wait or work already. Wait until one has ended, or cancel one.",
+    ]);
+    assert.deepEqual(await beginAll(120, null), [
+      maxActiveTasks - maxOwnTasks,
+      "100 tasks wait or work already. Try again later.",
+    ]);
   }),
 );

@@ -1,14 +1,14 @@
 /** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
 import { Button, FileButton, Progress, Select } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { type ImportReport, ProblemError } from "holdfast-client";
+import { type ImportReport, importReportOf, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
 import { useCollection } from "../service/collections.ts";
 import { messageOf } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
-import { collectionClient } from "../service/session.ts";
+import { client, collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 import { formatOf } from "./import-file.ts";
 
@@ -26,14 +26,13 @@ async function send(
   file: File,
   options: { dryRun: boolean; on: string | null; signal?: AbortSignal },
 ): Promise<ImportReport> {
-  const { on, ...others } = options;
+  const { on, dryRun, ...others } = options;
   const format = formatOf(file.name, await file.slice(0, 4_096).text());
-  return collectionClient(collection).import(file, {
-    ...format,
-    ...others,
-    ...(on !== null && { on }),
-    skipInvalid: true,
-  });
+  const asked = { ...format, ...others, dryRun, ...(on !== null && { on }), skipInvalid: true };
+  const begun = await collectionClient(collection).importTask(file, asked);
+  const ended = await client.$tasks.finished(begun, { ...others, everyMs: 200 });
+  if (ended.state !== "done") throw new Error(listTexts.importStopped(ended));
+  return importReportOf(begun, ended);
 }
 
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import {
+  type BegunImport,
   type CollectionClient,
   type ImportReport,
   type ImportType,
@@ -17,7 +18,6 @@ import type { InputLocation } from "../../import/items.ts";
 import { isObject } from "../../json/values.ts";
 import type { ImportFormat } from "../import-command.ts";
 import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-service.ts";
-import type { BegunImport } from "./remote-task.ts";
 
 /** A running service, and how to import into it. */
 export interface Remote extends RunningService {
@@ -43,7 +43,7 @@ export interface RemoteInput {
 const timeoutMs = 2 ** 31 - 1;
 
 /**
- * Sends an import to a running service. Returns its result, or the task that the service has made of it. Throws StartError if the
+ * Sends an import to a running service. Returns the task that the service has made of it, or the result if it refuses the import with a report. Throws StartError if the
  * service refuses the import without a report, and the reason of the signal.
  */
 export async function importRemotely(
@@ -83,10 +83,7 @@ export async function importRemotely(
     timeoutMs,
   };
   const target = client[collection] as CollectionClient<object>;
-  // An import by a unique key is one commit. The report of a dry run has all errors, and that of a task only the first kind.
-  const isTask = on === undefined && !dryRun;
-  const content = ReadableStream.from(body());
-  const sent = isTask ? target.importTask(content, options) : target.import(content, options);
+  const sent = target.importTask(ReadableStream.from(body()), options);
   const outcome: unknown = await sent.catch((error: unknown) => error);
   signal.throwIfAborted();
   if (isBegun(outcome)) return outcome;

@@ -62,11 +62,15 @@ export function parseBulk(
 /** The members of a restore of many. */
 export const restoresMembers = ["filter", "all", "max", "dryRun"] as const satisfies (keyof Body)[];
 
-/** Reads the content of a restore of many deleted resources. `collection` is that of the deleted ones. Throws as `parseBulk` does. */
+/**
+ * Reads the content of a restore of many deleted resources. `collection` is that of the deleted ones, and `most` is the largest
+ * `max`. Throws as `parseBulk` does.
+ */
 export function parseRestores(
   bytes: Buffer,
   collection: Collection,
   limits: Limits,
+  most = maxBulk,
 ): Omit<BulkRequest, "patch" | "patchLength"> {
   const body: Body = requireObject(parseJson(bytes, jsonLimits(limits)), {
     insteadOfArray: 'send {"filter":{…},"max":100}',
@@ -74,7 +78,7 @@ export function parseRestores(
   const violations = new Violations();
   requireKnown(body, restoresMembers, violations);
   const filter = readSelection(body, { collection }, violations);
-  const terms = readTerms(body, violations);
+  const terms = readTerms(body, violations, most);
   violations.throwIfAny();
   return { filter, ...terms };
 }

@@ -244,7 +244,7 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
   const fits = max < maxBulk && (matched === undefined || matched <= maxBulk);
   const advice = fits
     ? `Send "max":${matched ?? maxBulk}, or a filter that matches fewer.`
-    : `One request can change at most ${maxBulk}. Send several requests, each with a filter that matches fewer, such as ${part}, or one with Prefer: respond-async, which makes a task of it.`;
+    : `One request can change at most ${maxBulk}. Send several requests, each with a filter that matches fewer, such as ${part}, or one with the header "Prefer: respond-async", which makes a task of it.`;
   return new Problem(
     "TOO_MANY_MATCHES",
     `${many} resources match, but "max" is ${max}, so nothing changed. ${advice}`,
@@ -256,7 +256,7 @@ function tooMany(total: number | undefined, { max, part }: { max: number; part: 
 export function tooLarge(): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
-    `The request would change more than ${maxBytes / 1024 / 1024} MiB of resources, so nothing changed. Send a filter that matches fewer. An update or a delete can be larger with Prefer: respond-async.`,
+    `The request would change more than ${maxBytes / 1024 / 1024} MiB of resources, so nothing changed. Send a filter that matches fewer, or the header "Prefer: respond-async", which makes a task of it.`,
   );
 }
 

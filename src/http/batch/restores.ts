@@ -1,6 +1,7 @@
 /** Restores of many: restores all deleted resources that match a filter, or none of them, each to its last version. */
 import { deletedOf } from "../../collection/deletions.ts";
 import type { Change } from "../../store/port/commit.ts";
+import type { DeletedQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { deletionsFor } from "../lists/deleted.ts";
@@ -13,7 +14,7 @@ import type { CommitPlan, Write } from "../writes/commit.ts";
 import { planRestore } from "../writes/restore.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { bodyOf, explainer, leastBytes, maxBytes, select, timeOf, tooLarge, withResource } from "./bulk.ts";
-import { type BulkRequest, parseRestores } from "./bulk-content.ts";
+import { type BulkRequest, maxBulk, parseRestores } from "./bulk-content.ts";
 
 /** What the content asks for, and the resources for the next attempt. */
 interface RestoresContent extends Pick<BulkRequest, "filter" | "max" | "isDryRun"> {
@@ -30,21 +31,11 @@ export function performRestores(write: Write<Bulk>): Promise<Result> {
 }
 
 const steps: WriteSteps<Bulk, true, RestoresContent> = {
-  find: async ({ operation: { guard }, request }) => {
-    requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
-    for (const action of ["list", "delete", "create"] as const)
-      if (!guard.can(action)) throw guard.denied(action);
-    return true;
-  },
+  find: async (write) => requireRestores(write),
   read: async (write) => {
     const { service, operation, request } = write;
-    const { limits } = service.settings;
-    const bytes = await readContent(request, limits);
-    const asked = parseRestores(
-      bytes,
-      deletedOf(operation.collection, deletionsFor(service, operation)),
-      limits,
-    );
+    const bytes = await readContent(request, service.settings.limits);
+    const asked = restoresIn(service, operation, bytes);
     await pauseAfter(bytes.length);
     return { ...asked, selected: await selectDeleted(write, asked) };
   },
@@ -62,28 +53,42 @@ const steps: WriteSteps<Bulk, true, RestoresContent> = {
   },
 };
 
-function selectDeleted(write: Write<Bulk>, asked: Pick<BulkRequest, "filter" | "max">) {
-  return select(write, asked, { ...deletionsFor(write.service, write.operation), hasMember: false });
+/** Throws unless the caller can restore many resources of the collection. */
+export function requireRestores({ operation: { guard }, request }: Write<Bulk>): true {
+  requireNoPreconditions(request, "cannot be used here: it names one state of one resource");
+  for (const action of ["list", "delete", "create"] as const)
+    if (!guard.can(action)) throw guard.denied(action);
+  return true;
 }
 
-/** Decides about each resource as its own restore would. */
+/** What the content of a restore of many asks for. `most` is the largest `max`. Throws the problems of the content. */
+export function restoresIn(service: Service, operation: Bulk, bytes: Buffer, most = maxBulk) {
+  const deleted = deletedOf(operation.collection, deletionsFor(service, operation));
+  return parseRestores(bytes, deleted, service.settings.limits, most);
+}
+
+/** The deleted resources that the caller selects from, for the store. */
+export function deletedFor(service: Service, operation: Bulk): DeletedQuery {
+  return { ...deletionsFor(service, operation), hasMember: false };
+}
+
+function selectDeleted(write: Write<Bulk>, asked: Pick<BulkRequest, "filter" | "max">) {
+  return select(write, asked, deletedFor(write.service, write.operation));
+}
+
+/** Decides about each resource. */
 async function decideAll(
-  { service, operation, request }: Write<Bulk>,
+  write: Write<Bulk>,
   selected: readonly Stored[],
 ): Promise<Pick<CommitPlan, "changes" | "at">> {
+  const { service, operation } = write;
   const at = timeOf(service, operation, selected);
-  const inside: Service = { ...service, now: () => at };
   const changes: Change[] = [];
   const pause = createPauses();
   let bytes = 0;
   for (const last of selected) {
-    const own = { ...operation, id: last.id };
-    const deleted = { version: last.version + 1, at: last.updatedAt };
     try {
-      operation.guard.require("delete", last.text);
-      const write = { service: inside, operation: own, request };
-      const plan = await planRestore(write, { last, deleted }, last);
-      changes.push(...plan.changes);
+      changes.push(...(await decideRestore(write, last, at)));
     } catch (error) {
       throw withResource(error, operation, last.id);
     }
@@ -92,4 +97,17 @@ async function decideAll(
     await pause(leastBytes + last.text.length);
   }
   return { changes, at };
+}
+
+/** The change that restores a deleted resource to its last version. Throws what its own restore would. */
+export async function decideRestore(
+  { service, operation, request }: Write<Bulk>,
+  last: Stored,
+  at: number,
+): Promise<readonly Change[]> {
+  const deleted = { version: last.version + 1, at: last.updatedAt };
+  operation.guard.require("delete", last.text);
+  const inside: Service = { ...service, now: () => at };
+  const write = { service: inside, operation: { ...operation, id: last.id }, request };
+  return (await planRestore(write, { last, deleted }, last)).changes;
 }

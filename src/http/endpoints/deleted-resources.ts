@@ -1,5 +1,6 @@
 /** The endpoints of deleted resources: list them as they were, and restore many of them. */
 import { requireNoParameters } from "../../query/list-parameters.ts";
+import { maxTaskResources } from "../../tasks/task.ts";
 import { maxBulk, type restoresMembers } from "../batch/bulk-content.ts";
 import { performRestores } from "../batch/restores.ts";
 import { type CollectionEndpoint, hiddenResult, type Success } from "../endpoint/endpoint.ts";
@@ -11,7 +12,9 @@ import { operationIds, schemaNames } from "../openapi/names.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import type { Bulk, ListRead, Query } from "../operations/operation.ts";
+import { beginRestores, isForTask } from "../tasks/task-begin.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
+import { acceptedTask } from "./tasks.ts";
 
 const hasHistory = ({ settings }: Described) => settings.hasFeed;
 
@@ -106,8 +109,8 @@ export const restoreDeletedEndpoint: CollectionEndpoint<Bulk> = {
   id: ({ names }) => operationIds(names).restoreDeleted,
   summary: (about) => `Restore many deleted ${asMany(about)}`,
   description:
-    "Restores all deleted resources that match a filter, each to its last version, in one transaction: all of them, or nothing changes. With `dryRun`, nothing changes, and the response says what would.",
-  parameters: [ref("parameters", "idempotencyKey")],
+    "Restores all deleted resources that match a filter, each to its last version, in one transaction: all of them, or nothing changes. With `Prefer: respond-async`, the request becomes a task. With `dryRun`, nothing changes, and the response says what would.",
+  parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: () => ({
     required: true,
     content: json(bodySchema, { filter: { id: { in: ["7", "8"] } }, max: 2, dryRun: true }),
@@ -118,13 +121,17 @@ export const restoreDeletedEndpoint: CollectionEndpoint<Bulk> = {
       may: ["Idempotent-Replayed"],
       content: json(ref("schemas", "BulkResult"), { matched: 1, changed: 1, dryRun: true, ids: ["7"] }),
     },
+    202: acceptedTask,
     204: hiddenResult,
   },
   parse(service, routed) {
     requireNoParameters(routed.route.query);
     return collectionOf(service, routed);
   },
-  handle: (service, asked) => performRestores(writeOf(service, asked)),
+  handle: (service, asked) => {
+    const write = writeOf(service, asked);
+    return isForTask(service, asked) ? beginRestores(write) : performRestores(write);
+  },
 };
 
 const properties: Record<(typeof restoresMembers)[number], Part> = {
@@ -138,10 +145,10 @@ const properties: Record<(typeof restoresMembers)[number], Part> = {
     const: true,
   },
   max: {
-    description: "If more deleted resources match, nothing changes.",
+    description: `If more deleted resources match, nothing changes. Without \`Prefer: respond-async\`, it is at most ${maxBulk}.`,
     type: "integer",
     minimum: 1,
-    maximum: maxBulk,
+    maximum: maxTaskResources,
   },
   dryRun: { type: "boolean", default: false },
 };

@@ -24,6 +24,7 @@ const example = {
   total: 250_000,
   done: 12_000,
   changed: 11_990,
+  created: 0,
   refused: 0,
   firstRefused: [],
   createdAt: "2026-01-31T08:30:00.000Z",
@@ -101,7 +102,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     summary: "Undo a task",
     description:
       "Begins a task that takes back what another task has changed. Resources that others have changed since stay unchanged.",
-    successes: { 202: acceptedTask },
+    successes: { 202: { ...acceptedTask, must: ["Location"], may: ["Preference-Applied"] } },
     errors: [409],
     handle: async (service, asked) => {
       const { caller, request } = asked;

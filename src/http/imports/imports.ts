@@ -29,6 +29,12 @@ const heldBytes = 4_194_304;
 const maxGrowth = 4;
 
 /**
+ * The most resources of an import that is one commit, and the most characters of their texts. The writer needs about 250 ms for
+ * this many, and others wait that long.
+ */
+const maxAtOnce = { resources: 10_000, length: 4 * 1024 * 1024 };
+
+/**
  * Carries out an import. Throws INVALID_IMPORT with a report, BODY_REQUIRED, CONTENT_TOO_LARGE, REFERENCE_NOT_FOUND,
  * TOO_MANY_COLLECTIONS, and the problems of receiving the content and of the store.
  */
@@ -59,11 +65,12 @@ export async function readImport<T>(
 ): Promise<T> {
   requireSupportedHeaders(request);
   request.ticket.hold(heldBytes);
+  const { asked } = operation;
   return service.writes.run("imports", () =>
-    withContentOf(service, { operation, request }, async ({ reader, spool }) => {
-      const result = reader.resultFor(spool.count);
-      const report = reportOf(result, { read: reader.read, dryRun: operation.asked.dryRun });
-      if (!reader.isAccepted) throw invalid(result, reader.read, report);
+    withContentOf(service, { operation, request, isTask: true }, async ({ reader, spool }) => {
+      const result = reader.resultFor(spool.count, asked.on && { changed: 0, same: 0 });
+      const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
+      if (!goesOn(asked, reader)) throw invalid(result, reader.read, report);
       return pass({ spool, report });
     }),
   );
@@ -82,10 +89,9 @@ function requireSupportedHeaders({ headers }: HttpRequest): void {
 
 function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
   const { asked } = operation;
-  return withContentOf(service, { operation, request }, async (work) => {
+  return withContentOf(service, { operation, request, isTask: false }, async (work) => {
     const { reader } = work;
-    const mayAdd = asked.dryRun ? !reader.isBroken : reader.isAccepted;
-    const added = mayAdd ? await writeAll(service, work) : nothing;
+    const added = goesOn(asked, reader) ? await writeAll(service, work) : nothing;
     const result = reader.resultFor(added.count, added.merged ?? (asked.on && { changed: 0, same: 0 }));
     const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
     if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
@@ -93,19 +99,25 @@ function readAndWrite(service: Service, operation: Import, request: HttpRequest)
   });
 }
 
+/** Whether the resources are compared with the store. Where most faults appear only then, this finds all of them at once. */
+function goesOn({ dryRun, on }: Import["asked"], reader: ItemReader): boolean {
+  return dryRun || on !== undefined ? !reader.isBroken : reader.isAccepted;
+}
+
 /** Reads and checks the content, and does work with it. */
 async function withContentOf<T>(
   service: Service,
-  { operation, request }: Pick<Work, "operation" | "request">,
+  { operation, request, isTask }: Pick<Work, "operation" | "request" | "isTask">,
   work: (read: Work) => Promise<T>,
 ): Promise<T> {
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
-  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid, on: asked.on });
   const spool = new Spool();
+  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid, on: asked.on }, spool);
   try {
-    await readAll(service, { operation, request, reader, spool }).catch(throwProblem);
-    return await work({ operation, request, reader, spool });
+    const read: Work = { operation, request, isTask, reader, spool };
+    await readAll(service, read).catch(throwProblem);
+    return await work(read);
   } finally {
     spool.close();
   }
@@ -114,12 +126,13 @@ async function withContentOf<T>(
 interface Work {
   operation: Import;
   request: HttpRequest;
+  isTask: boolean;
   reader: ItemReader;
   spool: Spool;
 }
 
 /** Reads and checks the content. */
-async function readAll(service: Service, { operation, request, reader, spool }: Work): Promise<void> {
+async function readAll(service: Service, { operation, request, isTask, reader, spool }: Work): Promise<void> {
   const { importBytes } = service.settings.limits;
   const pause = createTimedPauses();
   for await (const { items } of itemsOf(service, operation, request)) {
@@ -127,6 +140,8 @@ async function readAll(service: Service, { operation, request, reader, spool }: 
       const row = reader.take(item);
       if (row !== undefined) spool.add(row);
       if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);
+      if (!isTask && (spool.count > maxAtOnce.resources || spool.length > maxAtOnce.length))
+        throw tooManyAtOnce();
       await pause();
     }
     await pause(); // without an item, the content can take time too
@@ -215,6 +230,13 @@ function tooManyResources(maxLength: number): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
     `The resources of the import are larger than ${maxLength} bytes as JSON. Send several smaller imports.`,
+  );
+}
+
+function tooManyAtOnce(): Problem {
+  return new Problem(
+    "CONTENT_TOO_LARGE",
+    `An import in one transaction can have at most ${maxAtOnce.resources} resources with together ${maxAtOnce.length} characters. Nothing was imported. Send it with the header "Prefer: respond-async", and it becomes a task.`,
   );
 }
 

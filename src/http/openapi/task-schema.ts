@@ -18,7 +18,11 @@ export const taskSchema = closedObject(
       description: "The resources that it is about. The number grows while the task selects them.",
     },
     done: { ...count, description: "The resources that had their turn." },
-    changed: { ...count, description: "The resources that have changed." },
+    changed: {
+      ...count,
+      description: "The resources that have changed. In a dry run, those that would change.",
+    },
+    created: { ...count, description: "How many of these are new." },
     refused: { ...count, description: "The resources that could not be changed." },
     firstRefused: listOf(
       closedObject(

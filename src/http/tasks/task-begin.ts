@@ -1,11 +1,12 @@
 /** Begins tasks for requests that prefer a response before the work is done. */
+import { formatPath } from "../../collection/paths.ts";
+import { pathsOf } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import type { Spool } from "../../import/spool.ts";
 import { isOvertaken, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import {
   isAtWork,
-  maxActiveTasks,
   maxTaskResources,
   newTask,
   type Task,
@@ -15,6 +16,7 @@ import {
 } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/task-loop.ts";
 import { askedIn, requireBulk } from "../batch/bulk.ts";
+import { requireRestores, restoresIn } from "../batch/restores.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Bulk, Import, Writes } from "../operations/operation.ts";
 import type { Asked, Result } from "../operations/result.ts";
@@ -27,6 +29,7 @@ import { requireCollection } from "../writes/create.ts";
 import { readRewind } from "../writes/rewind.ts";
 import { untilCommitted } from "../writes/write.ts";
 import { partSize, type TaskRewind } from "./task-plan.ts";
+import type { TaskImport } from "./task-work.ts";
 
 /** Whether a request becomes a task. In a service with `auth`, it does not without a credential, because each task belongs to its caller. */
 export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {
@@ -52,6 +55,16 @@ export async function beginBulk(write: Write<Bulk>): Promise<Result> {
     },
     bytes.toString(),
   );
+}
+
+/** Begins a restore of many deleted resources. Throws the problems of the content, and UNAVAILABLE if too many tasks wait. */
+export async function beginRestores(write: Write<Bulk>): Promise<Result> {
+  const { service, operation, request } = write;
+  requireRestores(write);
+  const bytes = await readContent(request, service.settings.limits);
+  const { isDryRun } = restoresIn(service, operation, bytes, maxTaskResources);
+  const collection = operation.collection.name;
+  return begin(write, { kind: "restore", collection, isDryRun }, bytes.toString());
 }
 
 /** Begins a rewind. Throws the problems of the content, and UNAVAILABLE if too many tasks wait. */
@@ -109,9 +122,9 @@ export async function begin(
   return untilCommitted(service, async () =>
     commit(write, {
       kind: "plan",
-      changes: [...tasks.records.begun(task, request), ...(await also(task))],
+      changes: [...(await tasks.records.begun(task, request)), ...(await also(task))],
       at: task.createdAt,
-      result: accepted(service, task),
+      result: accepted(write, task),
       onCommitted: () => tasks.wake(),
     }),
   );
@@ -128,10 +141,6 @@ async function taskOf(
   if (service.readOnly)
     throw new Problem("UNAVAILABLE", "The service is read-only now. No task begins. Try again later.");
   await records.prepare();
-  if ((await records.active()).length >= maxActiveTasks)
-    throw new Problem("UNAVAILABLE", `${maxActiveTasks} tasks wait or work already. Try again later.`, {
-      headers: { "retry-after": "60" },
-    });
   const task = newTask({
     id: service.newUuid(),
     by: principal?.subject ?? null,
@@ -141,22 +150,12 @@ async function taskOf(
   return { task, request: { principal, ...(content !== undefined && { content }) } };
 }
 
-/** Begins an import. Throws INVALID_PARAMETER for an import by a unique key, the problems of its content, UNAVAILABLE, and the problems of the store. */
+/** Begins an import. Throws the problems of its content, UNAVAILABLE, and the problems of the store. */
 export async function beginImport(
   service: Service,
   operation: Import,
   request: HttpRequest,
 ): Promise<Result> {
-  if (operation.asked.on !== undefined) {
-    const detail = "does not go together with respond-async";
-    throw new Problem(
-      "INVALID_PARAMETER",
-      "An import by a unique key is one commit. Leave out Prefer: respond-async.",
-      {
-        violations: [{ in: "query", name: "on", code: "notTogether", detail }],
-      },
-    );
-  }
   const { readImport } = await import("../imports/imports.ts");
   return readImport(service, operation, request, async ({ spool, report }) => {
     const { collection, asked, caller } = operation;
@@ -171,15 +170,16 @@ export async function beginImport(
       isDryRun: asked.dryRun,
       skipInvalid: asked.skipInvalid,
     };
-    const task = await storeImport(service, caller, asking, spool);
-    return accepted(service, task, { report });
+    const content: TaskImport | undefined = asked.on && { on: pathsOf(asked.on).map(formatPath) };
+    const task = await storeImport(service, caller, { asking, content }, spool);
+    return accepted({ service, request }, task, { report });
   });
 }
 
 async function storeImport(
   service: Service,
   caller: Caller,
-  asking: Partial<Task> & { collection: string },
+  { asking, content }: { asking: Partial<Task> & { collection: string }; content: TaskImport | undefined },
   spool: Spool,
 ): Promise<Task> {
   const { collection } = asking;
@@ -189,10 +189,13 @@ async function storeImport(
     service,
     caller,
     { kind: "import", active: "no", ...asking },
-    undefined,
+    content && JSON.stringify(content),
   );
   // The engine leaves it alone until its plan is complete.
-  await records.commit(records.begun(task, request), service.now());
+  await records.untilCommitted(
+    async () => ({ changes: await records.begun(task, request), result: undefined }),
+    service.now,
+  );
   let stored: Versioned<Task> = { value: task, version: 1 };
   /** Each commit counts the parts, so that they are removed if the import is cancelled or interrupted. */
   const moveTo = async (next: Partial<Task>, also: readonly Change[] = []) => {
@@ -223,10 +226,14 @@ async function storeImport(
 }
 
 /** The response to the request that begins a task. `more`: what only this response has. */
-function accepted({ settings }: Service, task: Task, more: object = {}): Result {
+function accepted(
+  { service, request }: Pick<Write<Writes>, "service" | "request">,
+  task: Task,
+  more: object = {},
+): Result {
   const headers = {
-    location: `${settings.prefix}/_tasks/${task.id}`,
-    "preference-applied": "respond-async",
+    location: `${service.settings.prefix}/_tasks/${task.id}`,
+    ...(prefersAsync(request.headers) && { "preference-applied": "respond-async" }),
   };
   return {
     kind: "document",
@@ -237,7 +244,7 @@ function accepted({ settings }: Service, task: Task, more: object = {}): Result 
 /** A task as its caller sees it. */
 export function shownTask(task: Task): Record<string, unknown> {
   const { id, kind, state, collection, by, isDryRun = false, undoes, undoneBy, total, done, changed } = task;
-  const { refused, firstRefused, reason, createdAt, endedAt } = task;
+  const { created, refused, firstRefused, reason, createdAt, endedAt } = task;
   return {
     id,
     kind,
@@ -248,6 +255,7 @@ export function shownTask(task: Task): Record<string, unknown> {
     total,
     done,
     changed,
+    created,
     refused,
     firstRefused,
     reason,

@@ -1,19 +1,24 @@
 /** Decides what becomes of some resources in the plan of a task. Each is decided as its own request would be. */
+import type { Collection } from "../../collection/collection.ts";
 import { resourceText } from "../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
+import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
+import { subjectAt } from "../../json/pointer.ts";
 import { allOf } from "../../query/filter.ts";
+import { uniqueValue } from "../../query/unique-values.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { TaskItem } from "../../tasks/task.ts";
 import { createPauses } from "../admission/turns.ts";
 import { decideOne, leastBytes, timeOf } from "../batch/bulk.ts";
+import { decideRestore } from "../batch/restores.ts";
 import { storeFilter } from "../caller/permission.ts";
 import { narrowed } from "../lists/lists.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { timeOfChange } from "../writes/commit.ts";
-import { bulkOf, operationIn, type TaskWork } from "./task-work.ts";
+import { bulkOf, keyOfImport, operationIn, type TaskWork } from "./task-work.ts";
 
 /** What becomes of one resource: a change, the reason why it is refused, or nothing if it stays the same. */
 export type Decision = Change | Problem | undefined;
@@ -36,7 +41,8 @@ export function decideItems(
 ): Promise<Decisions> {
   const { kind } = work.task.value;
   if (kind === "import") return decideImports(work, collection, items);
-  if (kind === "rewind" || kind === "undo") return decideWaysBack(work, collection, items);
+  if (kind === "rewind" || kind === "undo" || kind === "restore")
+    return decideWaysBack(work, collection, { items, request });
   return decideBulk(work, items, request);
 }
 
@@ -87,38 +93,94 @@ function idValue({ collection: { idKind } }: Bulk, id: string): string | number 
   return idKind === "integer" ? Number(id) : id;
 }
 
-async function decideImports(
-  { service }: TaskWork,
-  collection: string,
-  items: readonly TaskItem[],
-): Promise<Decisions> {
+async function decideImports(work: TaskWork, name: string, items: readonly TaskItem[]): Promise<Decisions> {
+  const { service } = work;
   const { store } = service;
-  const without = items.filter(({ id }) => id === undefined).length;
-  let next = without === 0 ? 0 : await store.reserveIds(collection, without);
-  const rows = items.map(({ id, text = "" }) => {
-    if (id !== undefined) return { id, text };
-    const own = String(next++);
-    return { id: own, text: `{"id":${own}${text}` };
-  });
+  const at = service.now();
+  const { collection } = operationIn(work, name);
+  const key = keyOfImport(work, collection);
   // Together, because each of them is a question to the store.
-  const known = await Promise.all(
-    rows.map(({ id }) =>
-      Promise.all([store.read({ collection, id }), store.lastVersion({ collection, id })]),
-    ),
+  const rows = key === undefined ? items.map(rowOf) : await mergedRows(work, collection, { key, items, at });
+  const without = rows.filter((row) => !(row instanceof Problem) && row?.id === undefined).length;
+  const areNumbers = collection.idKind === "integer";
+  // A check uses up no integers. These are the largest ones, which no resource has.
+  const isChecking = work.task.value.state === "checking";
+  let next = Number.MAX_SAFE_INTEGER - without;
+  if (areNumbers && without > 0 && !isChecking) next = await store.reserveIds(name, without);
+  const settled = rows.map((row) =>
+    row === undefined || row instanceof Problem
+      ? row
+      : { ...row, id: row.id ?? (areNumbers ? String(next++) : service.newUuid()) },
   );
-  return {
-    at: service.now(),
-    decisions: await decideEach(rows, async ({ id, text }, index): Promise<Decision> => {
-      const [current, last] = known[index] ?? [undefined, 0];
-      if (current !== undefined || rows.findIndex((row) => row.id === id) < index)
-        return new Problem("UNIQUE_VIOLATION", `The id ${JSON.stringify(id)} already exists.`);
-      return { key: { collection, id }, expect: "absent", next: text, last };
+  const changes = await Promise.all(
+    settled.map(async (row): Promise<Decision> => {
+      if (row === undefined || row instanceof Problem) return row;
+      const { id, holder, textWith } = row;
+      const own = { collection: name, id };
+      const next = textWith(id);
+      if (holder !== undefined)
+        return { key: own, expect: holder.version, next, replaced: holder.text.length };
+      const [current, last] = await Promise.all([store.read(own), store.lastVersion(own)]);
+      return current === undefined ? { key: own, expect: "absent", next, last } : existing(id);
     }),
-  };
+  );
+  const made = new Set<string>();
+  const decisions = await decideEach(changes, async (change) => {
+    if (change === undefined || change instanceof Problem || change.expect !== "absent") return change;
+    const { id } = change.key;
+    if (made.has(id)) return existing(id);
+    made.add(id);
+    return change;
+  });
+  return { at, decisions };
 }
 
-async function decideWaysBack(work: TaskWork, name: string, items: readonly TaskItem[]): Promise<Decisions> {
-  const { service } = work;
+function existing(id: string): Problem {
+  return new Problem("UNIQUE_VIOLATION", `The id ${JSON.stringify(id)} already exists.`);
+}
+
+/** What the items of an import by a unique key write: each changes the resource that has its key. */
+async function mergedRows(
+  { service: { store } }: TaskWork,
+  collection: Collection,
+  { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
+): Promise<(Row | Problem | undefined)[]> {
+  const { mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
+  return Promise.all(
+    items.map(async ({ id, text = "" }) => {
+      const value = itemValue({ id, text });
+      const holderId = await store.holder(collection.name, key, uniqueValue(value, key) as string);
+      const holder =
+        holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
+      const written = mergeItem({ collection, at }, { id, value, holder });
+      if (written === undefined || "textWith" in written) return written && { ...written, holder };
+      const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;
+      const message = `${subjectAt(pointer ?? "#", "The resource")} ${detail}.`;
+      return new Problem("VALIDATION_FAILED", message, { violations: written });
+    }),
+  );
+}
+
+/** What an item of an import writes. */
+interface Row {
+  /** `undefined` if it needs a new one. */
+  id: string | undefined;
+  /** The resource that it changes. */
+  holder: Stored | undefined;
+  textWith(id: string): string;
+}
+
+function rowOf({ id, text = "" }: TaskItem): Row {
+  const textWith = (own: string) => (id === undefined ? `{"id":${own}${text}` : text);
+  return { id, holder: undefined, textWith };
+}
+
+async function decideWaysBack(
+  work: TaskWork,
+  name: string,
+  { items, request }: { items: readonly TaskItem[]; request: HttpRequest },
+): Promise<Decisions> {
+  const { service, task } = work;
   const operation = operationIn(work, name);
   const last = await Promise.all(items.map((item) => lastOf(work, name, item)));
   const at = last.reduce(
@@ -126,13 +188,12 @@ async function decideWaysBack(work: TaskWork, name: string, items: readonly Task
       each instanceof Problem ? latest : Math.max(latest, timeOfChange(service, operation.collection, each)),
     service.now(),
   );
-  const decisions = await decideEach(items, (item, index) => {
+  const decisions = await decideEach(items, async (item, index) => {
     const before = last[index];
-    return Promise.resolve(
-      before === undefined || before instanceof Problem
-        ? before
-        : wayBack(work, operation, { item, before, at }),
-    );
+    if (before === undefined || before instanceof Problem) return before;
+    if (task.value.kind !== "restore") return wayBack(work, operation, { item, before, at });
+    const [change] = await decideRestore({ service, operation, request }, before, at);
+    return change;
   });
   return { decisions, at };
 }

@@ -8,7 +8,7 @@ import { ended, partsName, type Task, type TaskItem, type TaskPart } from "../..
 import { unlessExpensive } from "../batch/bulk.ts";
 import { storeFilter } from "../caller/permission.ts";
 import { narrowed } from "../lists/lists.ts";
-import { bulkOf, type TaskWork } from "./task-work.ts";
+import { bulkOf, restoresOf, type TaskWork } from "./task-work.ts";
 
 /** The most resources in one part. */
 export const partSize = 500;
@@ -39,7 +39,7 @@ export function planNext(work: TaskWork): Promise<Planned> {
 async function planBulk(work: TaskWork): Promise<Planned> {
   const { service, records, caller } = work;
   const task = work.task.value;
-  const { operation, asked } = bulkOf(work);
+  const { operation, asked, deleted } = task.kind === "restore" ? restoresOf(work) : bulkOf(work);
   const { collection, guard } = operation;
   const filter = asked.filter && storeFilter(service, caller, asked.filter);
   const { after } = task;
@@ -47,6 +47,7 @@ async function planBulk(work: TaskWork): Promise<Planned> {
     collection: collection.name,
     limit: partSize,
     ...(filter && { filter }),
+    ...(deleted && { deleted }),
     ...(after !== undefined && { after: [collection.idKind === "integer" ? Number(after) : after] }),
   };
   const page = await service.store.list(narrowed(all, guard.listed)).catch(unlessExpensive);
@@ -60,7 +61,10 @@ async function planBulk(work: TaskWork): Promise<Planned> {
   }
   const planned = { ...task, total, isPlanned: !more, after: items.at(-1)?.id };
   if (items.length === 0) return { task: planned, changes: [] };
-  const part = { collection: collection.name, items: items.map(({ id }) => ({ id })) };
+  const part = {
+    collection: collection.name,
+    items: items.map(({ id, version }) => (deleted ? { id, version: version + 1, exists: false } : { id })),
+  };
   return {
     task: { ...planned, parts: task.parts + 1 },
     changes: [records.planned(task.id, task.parts, part)],

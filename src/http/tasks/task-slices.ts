@@ -37,6 +37,9 @@ export interface Source {
 export interface SliceOutcome {
   /** How many items had their turn. */
   taken: number;
+  /** How many resources it has changed, or would change, and how many of them are new. */
+  changed: number;
+  created: number;
   refusals: readonly TaskRefusal[];
   /** How long the store took, in milliseconds. */
   busyMs: number;
@@ -50,6 +53,7 @@ const mendable: Readonly<Record<TaskKind, readonly string[]>> = {
   update: [],
   delete: ["REFERENCED"],
   import: ["REFERENCE_NOT_FOUND"],
+  restore: ["REFERENCE_NOT_FOUND"],
   rewind: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
   undo: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
 };
@@ -110,7 +114,12 @@ class Slice {
     try {
       const result = await runWrite(this.#steps, { service, operation: { caller }, request });
       if (result.kind === "not found") return undefined;
-      return { taken: this.#decisions.length, refusals: this.#refusals, busyMs: this.#busyMs };
+      return {
+        taken: this.#decisions.length,
+        ...this.#counts,
+        refusals: this.#refusals,
+        busyMs: this.#busyMs,
+      };
     } finally {
       request.ticket.end();
     }
@@ -177,11 +186,13 @@ class Slice {
     const isPartDone = item >= length;
     const made = changes.map(madeBy);
     const later = this.#later;
+    const { changed, created } = this.#counts;
     const moved: Task = {
       ...withRefusals(value, this.#refusals),
       ...lease,
       done: value.done + this.#decisions.length - later.length,
-      changed: value.changed + changes.length,
+      changed: value.changed + changed,
+      created: value.created + created,
       slices: slices + (made.length > 0 ? 1 : 0),
       parts: value.parts + (later.length > 0 ? 1 : 0),
       part: isPartDone ? part + 1 : part,
@@ -194,6 +205,11 @@ class Slice {
       ...(later.length > 0 ? [records.planned(id, value.parts, { collection, items: later })] : []),
       ...(isPartDone && version !== undefined ? [remove(partsName, `${id}.${part}`, version)] : []),
     ];
+  }
+
+  get #counts(): Pick<SliceOutcome, "changed" | "created"> {
+    const changes = this.#decisions.filter(isChange);
+    return { changed: changes.length, created: changes.filter(({ expect }) => expect === "absent").length };
   }
 
   /** The items that have another turn at the end of the plan. */

@@ -2,6 +2,7 @@
  * The steps of a task: it makes its plan, checks all of it, and then works on it in slices. Each step ends with one commit, so a
  * task goes on where it was, whatever happens in between.
  */
+import { Problem } from "../../errors.ts";
 import type { Versioned } from "../../records.ts";
 import { ended, maxRefusals, type Task, withRefusals } from "../../tasks/task.ts";
 import type { TaskStep, Tasks } from "../../tasks/task-loop.ts";
@@ -60,24 +61,36 @@ async function workOn(work: TaskWork, pace: Pace): Promise<number> {
   const source = await sourceOf(work);
   if (source === undefined) throw new Error(`The task ${task.value.id} has lost a part of its plan.`);
   const { size } = pace;
-  const outcome = await doSlice(work, source, size).catch((error: unknown) => {
+  const outcome = await doSlice(work, source, size).catch(async (error: unknown) => {
     pace.size = fewest; // others may change these resources all the time
-    throw error;
+    if (!isExpensive(error)) throw error;
+    if (size === fewest) await move(work, ended(task.value, "failed", service.now(), tooSlow));
+    return undefined;
   });
   if (outcome === undefined) return 1;
-  const { taken, refusals, busyMs } = outcome;
+  const { taken, changed, created, refusals, busyMs } = outcome;
   pace.note(busyMs, taken >= size);
   if (task.value.state === "checking") {
     const item = task.value.item + taken;
     const isPartDone = item >= source.length;
-    const next = withRefusals(
-      { ...task.value, part: task.value.part + (isPartDone ? 1 : 0), item: isPartDone ? 0 : item },
-      refusals,
-    );
+    const counted = task.value.isDryRun
+      ? { changed: task.value.changed + changed, created: task.value.created + created }
+      : {};
+    const place = { part: task.value.part + (isPartDone ? 1 : 0), item: isPartDone ? 0 : item };
+    const next = withRefusals({ ...task.value, ...counted, ...place }, refusals);
     const isOver = next.refused >= maxRefusals && next.skipInvalid !== true;
     await move(work, isOver ? checked(next, service.now()) : next);
   }
   return busyMs;
+}
+
+/** Names no attributes, because the caller may not see those that the rules use. */
+const tooSlow =
+  "The filter and the rules take longer than the service allows, even for a few resources. The rest did not change.";
+
+/** Whether a list took too long. */
+function isExpensive(error: unknown): boolean {
+  return error instanceof Problem && error.code === "QUERY_TOO_EXPENSIVE";
 }
 
 /** The items that are next. Those of an undo are what the slices of the other task made, the last one first. */

@@ -56,6 +56,7 @@ async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
       ...asked,
       now: service.now(),
       maxBytes: service.settings.limits.rewindBytes,
+      ifLarger: 'Send the header "Prefer: respond-async", and the rewind becomes a task.',
       onLength: (length: number) => request.ticket.hold(length),
     };
     const made = await attemptRewind(service.store, planned, async (plan, report) => {

@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { Holder, ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
+import type { ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
+import type { Stored } from "../port/stored.ts";
 import { createBackOff } from "./back-off.ts";
 
 /** The transaction of an import. It carries out the calls in their order, also if they do not wait for each other. */
@@ -13,7 +14,7 @@ export interface LoadTransaction {
   /** Adds resources. Returns the refused ones. */
   add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
   /** The resources that have these values in a unique attribute. */
-  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]>;
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Stored | undefined)[]>;
   /** Reserves `n` integer ids of the collection and returns the first. */
   reserve(n: number): Promise<number>;
   /** Throws REFERENCE_NOT_FOUND if the import cannot be committed. */
@@ -251,7 +252,7 @@ class CurrentLoad implements Load {
     return refused;
   }
 
-  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]> {
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Stored | undefined)[]> {
     return this.#step(() => this.#transaction.holders(unique, values));
   }
 

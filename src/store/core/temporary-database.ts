@@ -10,9 +10,9 @@ export function openTemporaryDatabase(tables: string): DatabaseSync {
 }
 
 /** Writes to a temporary database. Throws STORAGE_FULL if the disk for temporary files is full. */
-export function writeTemporarily(write: () => void): void {
+export function writeTemporarily<T>(write: () => T): T {
   try {
-    write();
+    return write();
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     throw new Problem("STORAGE_FULL", "The disk for temporary files is full. Nothing was written.", {

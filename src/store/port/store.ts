@@ -307,12 +307,6 @@ export interface ImportedResource {
   replaces?: number;
 }
 
-/** The resource that has a unique value, as an import sees it. */
-export interface Holder extends Stored {
-  /** Whether the same import has made or replaced it. */
-  isImported: boolean;
-}
-
 /** A resource that was not added. */
 export interface Refused {
   /** Its index in the call. */
@@ -347,7 +341,7 @@ export interface Load {
    * The resources of the collection that have these values in a unique attribute without `where`, each at the place of its value. Throws
    * DATA_DAMAGED.
    */
-  holders(unique: Unique, values: readonly string[]): Promise<readonly (Holder | undefined)[]>;
+  holders(unique: Unique, values: readonly string[]): Promise<readonly (Stored | undefined)[]>;
   /** Continues with another collection, as `load` does with the first. */
   next(collection: CollectionRecord): Promise<void>;
   /** Reserves `n` integer ids of the collection and returns the first. If the import is cancelled, they were never used. */

@@ -177,7 +177,7 @@ async function startWithImport(t: TestContext): Promise<Service> {
   const records = new TaskRecords(store);
   const id = "0193ad4c-7b1e-7c39-9f5e-2f6f3f1a9b10";
   const task = newTask({ id, kind: "import", collection: "articles", by: null, createdAt: Date.now() });
-  await records.commit(records.begun({ ...task, active: "no" }, { principal: null }), Date.now());
+  await records.commit(await records.begun({ ...task, active: "no" }, { principal: null }), Date.now());
   await store.close();
   const service = await startShop({ store: place.address });
   t.after(async () => {

@@ -76,8 +76,14 @@ function shownBy({ status, rawHeaders, text, bytes }: Answer): unknown {
 /** A call in the background, or one that removes what is old, which depends on the time or on the number of requests before. */
 function isOfOthers(call: string): boolean {
   return (
-    ["list _mail", "count _guesses", "list _guesses", "count _audit", "list _audit", "list _sessions"].includes(call) ||
-    /^commit( -?_mail)+$|^commit( -\w+)+$/.test(call)
+    [
+      "list _mail",
+      "count _guesses",
+      "list _guesses",
+      "count _audit",
+      "list _audit",
+      "list _sessions",
+    ].includes(call) || /^commit( -?_mail)+$|^commit( -\w+)+$/.test(call)
   );
 }
 

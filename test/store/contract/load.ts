@@ -28,7 +28,7 @@ export function loadContract(open: OpenFixture): void {
       const load = await store.load("topics");
       const [x, none, y] = await load.holders(unique, ['"x"', '"z"', '"y"']);
       assert.equal(none, undefined);
-      assert.deepEqual([x?.id, x?.version, x?.isImported], ["a", 1, false]);
+      assert.deepEqual([x?.id, x?.version], ["a", 1]);
       assert.equal(x?.text, textOf("a", { email: "x" }));
       const replacing = (id: string, email: string, version = 1) => ({
         id,
@@ -42,11 +42,11 @@ export function loadContract(open: OpenFixture): void {
       ]);
       const after = await load.holders(unique, ['"x"', '"z"', '"y"']);
       assert.deepEqual(
-        after.map((each) => [each?.id, each?.version, each?.isImported]),
+        after.map((each) => [each?.id, each?.version]),
         [
-          ["a", 2, true],
-          ["c", 1, true],
-          ["b", y?.version, false],
+          ["a", 2],
+          ["c", 1],
+          ["b", y?.version],
         ],
       );
       await load.finish();

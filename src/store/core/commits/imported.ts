@@ -4,7 +4,8 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import type { Unique } from "../../../collection/unique.ts";
 import { toFragment } from "../../../json/pointer.ts";
 import { isEqualJson } from "../../port/record.ts";
-import type { Holder, ImportedResource, Refused } from "../../port/store.ts";
+import type { ImportedResource, Refused } from "../../port/store.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { canBeId } from "../entries.ts";
@@ -91,10 +92,10 @@ function* judgeImported(
 /** The resources that have these values in a unique attribute, each at the place of its value. Throws DATA_DAMAGED. */
 export function* findHolders(
   { staged, lookups }: Judging,
-  { collection, at }: Importing,
+  { collection }: Importing,
   unique: Unique,
   values: readonly string[],
-): Plan<(Holder | undefined)[]> {
+): Plan<(Stored | undefined)[]> {
   const place = collection.uniqueSlots.find((each) => isEqualJson(each.unique, unique));
   if (place === undefined) throw new Error("The collection does not have this unique attribute.");
   const byValue = yield* lookups.holderOf(collection, place, values);
@@ -106,7 +107,7 @@ export function* findHolders(
     const damage = refuseDamaged(collection.name, id, state);
     if (damage !== undefined) throw problemOf(damage);
     const { version, text, updatedAt } = state;
-    return { id, version, text, updatedAt, isImported: updatedAt === at };
+    return { id, version, text, updatedAt };
   });
 }
 

@@ -15,7 +15,8 @@ import type { Erased } from "../../port/change-log.ts";
 import type { Commit, Receipt } from "../../port/commit.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { Holder, LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
+import type { LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
+import type { Stored } from "../../port/stored.ts";
 
 /** An element of a flat list. */
 export type Cell = string | number | null;
@@ -36,7 +37,7 @@ export interface WriterTasks {
   /** Adds resources to the import: ids, texts, and the versions that they replace or null, in turn. */
   add(cells: readonly Cell[]): readonly RefusedImport[];
   /** The resources that have these values in a unique attribute. */
-  holders(unique: Unique, values: readonly string[]): readonly (Holder | undefined)[];
+  holders(unique: Unique, values: readonly string[]): readonly (Stored | undefined)[];
   checkLoad(): Refused | undefined;
   finish(): Refused | undefined;
   cancel(): void;

@@ -4,7 +4,8 @@ import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { addImported, findHolders, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { Holder, ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
+import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
+import type { Stored } from "../../port/stored.ts";
 import type { Cell, Refused as RefusedTask } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
 import { collectionOf } from "../sqlite-dialect.ts";
@@ -78,7 +79,7 @@ export class WriterLoad {
   }
 
   /** The resources that have these values in a unique attribute. */
-  holders(unique: Unique, values: readonly string[]): (Holder | undefined)[] {
+  holders(unique: Unique, values: readonly string[]): (Stored | undefined)[] {
     const { commits } = this.#parts;
     return commits.run(findHolders(commits.judging(), this.#require(), unique, values));
   }

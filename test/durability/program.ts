@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
 import { node } from "../node.ts";
 import { usualThreads } from "../threads/count.ts";
 
@@ -30,6 +31,21 @@ export function startProgram(
 /** Starts `holdfast serve` on the store at an address. */
 export function startStore(address: string, flags: readonly string[] = []): Promise<Program> {
   return start([...node, "bin/holdfast.js", "serve", "--port", "0", "--store", address, ...flags]);
+}
+
+/** Imports lines of JSON into a collection of a store that no service uses. */
+export async function importLines(
+  address: string,
+  collection: string,
+  lines: Iterable<string>,
+): Promise<void> {
+  const command = ["bin/holdfast.js", "import", collection, "-", "--store", address];
+  const [program = "", ...args] = [...node, ...command];
+  const child = spawn(program, args, { stdio: ["pipe", "ignore", "inherit"], env: ownEnvironment() });
+  const ended = once(child, "exit");
+  await pipeline(lines, child.stdin);
+  const [status] = await ended;
+  if (status !== 0) throw new Error(`the import ended with ${status}`);
 }
 
 /** Starts the service with a relaxed store. The program itself has no option for this. */

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "../postgres/databases.ts";
-import { createClient, end, startStore } from "./program.ts";
+import { createClient, end, importLines, startStore } from "./program.ts";
 
 const resources = Number(process.env.HOLDFAST_TEST_TASK_RESOURCES ?? 3_000);
 const writers = Number(process.env.HOLDFAST_TEST_TASK_WRITERS ?? 4);
@@ -55,6 +55,11 @@ async function write(
   return written;
 }
 
+/** All resources, as the lines of an import. */
+function* lines(): Generator<string> {
+  for (let n = 0; n < resources; n++) yield `{"id":"r${n}","byTask":0,"byOthers":0}\n`;
+}
+
 async function get<T>(port: number, path: string): Promise<T> {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
   assert.equal(response.status, 200);
@@ -66,21 +71,8 @@ for (const store of ["sqlite", "postgres"] as const)
     const database = store === "postgres" ? await openDatabase() : undefined;
     t.after(() => database?.release());
     const address = database?.url ?? `sqlite:${join(folder, "tasks.db")}`;
+    await importLines(address, "things", lines());
     let program = await startStore(address);
-    for (let from = 0; from < resources; from += 50_000) {
-      const count = Math.min(50_000, resources - from);
-      const lines = Array.from(
-        { length: count },
-        (_, n) => `{"id":"r${from + n}","byTask":0,"byOthers":0}\n`,
-      );
-      const response = await fetch(`http://127.0.0.1:${program.port}/api/v1/things/_import`, {
-        method: "POST",
-        headers: { "content-type": "application/x-ndjson", prefer: "respond-async" },
-        body: lines.join(""),
-      });
-      assert.equal(response.status, 202);
-      await ended(program.port, ((await response.json()) as { id: string }).id);
-    }
     const client = createClient(program.port);
     const asked = { all: true, update: { byTask: { $increment: 1 } }, max: resources };
     const answer = await client.send("POST", "/things/_bulk", asked, { prefer: "respond-async" });

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { owner } from "../../src/access/access-declaration.ts";
+import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
+import { type HeldCommit, holdCommits } from "./store-spy.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
 const service = await startServiceForFile({
@@ -418,6 +420,59 @@ describe("at once", () => {
     );
     assert.deepEqual(statuses.toSorted(), [...Array.from({ length: 199 }, () => 200), 201]);
     assert.equal((await listed(at(email))).length, 1);
+  });
+
+  test("a PUT that finds its key taken, free and taken by the same resource again changes that one", async (t) => {
+    const own = await startService({
+      collections: {
+        people: { schema: { properties: { code: text, n: { type: "integer" } } }, unique: ["code"] },
+      },
+    });
+    t.after(() => own.stop());
+    await own.create("people", { code: "first" }); // the collection exists from now on
+    const { held, end } = holdCommits(t);
+    /** The next commit, which waits. */
+    const next = () => {
+      const n = held.length;
+      return async () => {
+        await until("another commit comes", () => held.length > n);
+        return held[n] as HeldCommit;
+      };
+    };
+    const begin = async (asked: Request): Promise<[Promise<Answer>, HeldCommit]> => {
+      const comes = next();
+      const answer = own.send(asked);
+      return [answer, await comes()];
+    };
+    const path = `${base}/people/x`;
+    const create = {
+      method: "PUT",
+      path,
+      content: { id: "x", code: "k" },
+      headers: { "If-None-Match": "*" },
+    };
+    const [put, first] = await begin({
+      method: "PUT",
+      path: `${base}/people?code=k`,
+      content: { code: "k", n: 1 },
+    });
+    const [created, creating] = await begin(create);
+    creating.letGo();
+    check(await created, { status: 201 });
+    const [deleted, deleting] = await begin({ method: "DELETE", path });
+    const retried = next();
+    first.letGo(); // the key is taken
+    deleting.letGo();
+    check(await deleted, { status: 205 });
+    const second = await retried();
+    const [again, creatingAgain] = await begin(create);
+    creatingAgain.letGo();
+    check(await again, { status: 201 });
+    end();
+    second.letGo(); // it is taken again
+    const answer = await put;
+    check(answer, { status: 200 });
+    assert.deepEqual(answer.json, { id: "x", code: "k", n: 1 });
   });
 
   test("clients that create, change, rename and delete one key meet no 409 and no second resource", async () => {

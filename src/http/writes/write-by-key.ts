@@ -1,6 +1,6 @@
 /** Writes by a unique key: replaces or creates, patches or deletes the resource that has the values of the key. */
 import { Problem } from "../../errors.ts";
-import { requireKey } from "../../query/unique-keys.ts";
+import { hasKey, requireKey } from "../../query/unique-keys.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { WriteByKey } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -18,7 +18,6 @@ import { runWrite, untilCommitted, type WriteSteps } from "./write.ts";
 export function writeByKey(write: Write<WriteByKey>): Promise<Result> {
   const { service, operation } = write;
   const { kind, guard } = operation;
-  let refusedFor: string | undefined;
   return untilCommitted(service, async () => {
     const holder = await holderOf(write);
     if (holder !== undefined && guard.sees(holder.text)) {
@@ -30,13 +29,21 @@ export function writeByKey(write: Write<WriteByKey>): Promise<Result> {
       return await runWrite(steps, write);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION") throw error;
-      const { takenBy } = error;
-      // The resource has another unique value of the content, or the caller cannot see it. So the write cannot change it instead.
-      if (takenBy === undefined || takenBy === refusedFor || takenBy === holder?.id) throw error;
-      refusedFor = takenBy;
-      return overtaken;
+      if (error.takenBy !== undefined && (await canBeHolder(write, error.takenBy))) return overtaken;
+      throw error;
     }
   });
+}
+
+/**
+ * Whether the next attempt can change or replace a resource that has a unique value of the content: it has got the key in the
+ * meantime, or has gone again. Otherwise it has another value of the content, or the caller cannot see it.
+ */
+async function canBeHolder({ service, operation }: Write<WriteByKey>, id: string): Promise<boolean> {
+  const { collection, key, guard } = operation;
+  const found = await service.store.read({ collection: collection.name, id });
+  if (found === undefined) return true;
+  return guard.sees(found.text) && hasKey(JSON.parse(found.text) as Record<string, unknown>, key);
 }
 
 async function holderOf({ service, operation }: Write<WriteByKey>): Promise<Stored | undefined> {

@@ -160,6 +160,12 @@ export class CollectionClient<
     return body as BulkResult<D>;
   }
 
+  /** Begins a task that restores all deleted resources that match a filter: up to 2,000,000, but not in one commit. */
+  restoreDeletedTask(which: RestoreMany<D>, options: CallOptions = {}): Promise<Task> {
+    const path = `${this.path}/_deleted/_restore`;
+    return beginTask(this.send, keyedPost({ ...options, path, content: which }));
+  }
+
   /**
    * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none
    * of them. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.

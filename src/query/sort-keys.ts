@@ -138,12 +138,25 @@ function readKey(text: string): ReadKey {
   const key = text.trim();
   const isNatural = key.endsWith(naturalSuffix);
   const name = isNatural ? key.slice(0, -naturalSuffix.length) : key;
-  return { name: /^[+-]/.test(name) ? name.slice(1) : name, descending: key.startsWith("-"), isNatural };
+  const [, order] = isNatural ? [] : (/:(\w+)$/.exec(name) ?? []);
+  return {
+    name: /^[+-]/.test(name) ? name.slice(1) : name,
+    descending: key.startsWith("-"),
+    isNatural,
+    ...(order !== undefined && { order }),
+  };
+}
+
+function isKnown(name: string, { collection }: Reading): boolean {
+  const path = parsePath(name);
+  return path !== undefined && visibleAttributeInfo(collection, path).isDeclared;
 }
 
 interface ReadKey extends NamedKey {
   /** Whether texts have natural order. @default false */
   isNatural?: boolean;
+  /** Another word after `:`. It is a part of the name only if an attribute has this name. */
+  order?: string;
 }
 
 function isDescending(text: string): boolean | undefined {
@@ -165,7 +178,12 @@ function toSort(
     return [];
   }
   const names: string[] = [];
-  const keys = named.flatMap(({ name, descending, isNatural = false }): RequestedSortKey[] => {
+  const keys = named.flatMap(({ name, descending, isNatural = false, order }): RequestedSortKey[] => {
+    if (order !== undefined && !isKnown(name, reading)) {
+      const detail = `names ${shortJson(name)}: after ":", only "natural" is understood`;
+      reading.violations.add(location, "sort", detail);
+      return [];
+    }
     const attribute = readSingleAttribute(name, location, reading);
     if (attribute === undefined) return [];
     const { path, through } = attribute;

@@ -189,6 +189,8 @@ describe("the client", () => {
     const resources = [1, 2, 3].map((n) => ({ id: `task-${n}`, title: "For a task" }));
     const imported = await client.$tasks.finished(await articles.importTask(resources));
     assert.deepEqual([imported.kind, imported.state, imported.changed], ["import", "done", 3]);
+    const none = await client.$tasks.finished(await articles.restoreDeletedTask({ all: true, max: 5_000 }));
+    assert.deepEqual([none.kind, none.state], ["restore", "done"]);
     const began = await articles.bulkTask({
       filter: { title: "For a task" },
       patch: { title: "Done" },

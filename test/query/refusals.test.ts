@@ -148,6 +148,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     'names "titel", which is not an attribute of "posts". Did you mean "title"?',
     posts,
   ],
+  ["sort=a:naturl", "sort", "sort", 'names "a:naturl": after ":", only "natural" is understood'],
   ["sort=a&_sort=a", "_sort", "sort", 'cannot be used together with "sort"'],
   ["sort=a&_order=asc", "_order", "sort", 'cannot be used together with "sort"'],
   ["_order=asc", "_order", "sort", 'needs "_sort", which names the attributes'],

@@ -34,6 +34,6 @@ export const accessFaults: readonly Fault[] = [
     name: "restores-without-delete",
     what: "A restore of many needs no right to delete each resource.",
     noticedBy: "test/http/access/deleted.test.ts",
-    replacements: [['      operation.guard.require("delete", last.text);\n', ""]],
+    replacements: [['  operation.guard.require("delete", last.text);\n', ""]],
   },
 ];

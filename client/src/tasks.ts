@@ -18,6 +18,8 @@ export interface Task {
   readonly dryRun: boolean;
   /** The resources that it is about. The number grows while the task selects them. */
   readonly total: number;
+  /** The resources that it has checked, before it changes anything. A task that checks nothing has 0. */
+  readonly checked: number;
   /** The resources that had their turn, and those of them that changed. */
   readonly done: number;
   readonly changed: number;

@@ -24,8 +24,11 @@ export async function followTask(
 ): Promise<Task> {
   const url = taskUrl(running, begun);
   const advice = `To look at the task: GET ${url}. To cancel it: DELETE ${url}`;
-  const progress = await startProgress({ what, total: begun.total > 0 ? begun.total : undefined });
-  const onProgress = ({ done }: Task) => progress.update(done, done);
+  const checks = begun.state === "checking" && !begun.dryRun;
+  const total = (checks ? 2 : 1) * begun.total; // each resource has its turn twice
+  const progress = await startProgress({ what, total: total > 0 ? total : undefined });
+  const onProgress = ({ state, checked, done }: Task) =>
+    progress.update(checked + done, state === "checking" ? checked : done);
   try {
     return await callService(
       running,

@@ -45,8 +45,9 @@ export interface Task {
   /** The task that this one undoes, and the one that undoes this one. */
   undoes?: string;
   undoneBy?: string;
-  /** The resources of the plan, those that had their turn, and those of them that changed. */
+  /** The resources of the plan, those that are checked, those that had their turn, and those of them that changed. */
   total: number;
+  checked: number;
   done: number;
   changed: number;
   /** How many of those that changed are new resources. In a dry run, both say what would happen. */
@@ -141,6 +142,7 @@ export function newTask(own: Pick<Task, "id" | "kind" | "by" | "createdAt"> & Pa
   return {
     state: "checking",
     total: 0,
+    checked: 0,
     done: 0,
     changed: 0,
     created: 0,

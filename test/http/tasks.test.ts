@@ -40,6 +40,7 @@ interface Task {
   kind: string;
   state: string;
   total: number;
+  checked: number;
   done: number;
   changed: number;
   created: number;
@@ -222,7 +223,10 @@ describe("a bulk change as a task", () => {
     const things = fresh();
     await fill(things, 40);
     const task = await run(`${things}/_bulk`, { all: true, delete: true, max: 100, dryRun: true });
-    assert.deepEqual([task.state, task.total, task.changed], ["done", 40, 40]);
+    assert.deepEqual(
+      [task.state, task.total, task.checked, task.done, task.changed],
+      ["done", 40, 40, 0, 40],
+    );
     assert.equal((await listOf(things)).length, 40);
   });
 

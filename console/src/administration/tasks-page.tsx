@@ -63,9 +63,10 @@ function isAtWork({ endedAt }: Task): boolean {
 }
 
 function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
-  const { id, kind, state, collection, by, dryRun, total, done, changed, refused, firstRefused } = task;
+  const { id, kind, state, collection, by, dryRun, total, changed, refused, firstRefused } = task;
+  const turns = state === "checking" || dryRun ? task.checked : task.done;
   const { reason, undoes, undoneBy, createdAt } = task;
-  const canUndo = changed > 0 && undoneBy === undefined;
+  const canUndo = changed > 0 && !dryRun && undoneBy === undefined;
   const what = isAtWork(task) ? "cancel" : canUndo ? "undo" : undefined;
   const name = `${own.kinds[kind]} · ${collection ?? own.several}`;
   return (
@@ -81,9 +82,9 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
           </Button>
         )}
       </span>
-      <Progress value={total === 0 ? 0 : (done / total) * 100} aria-label={name} />
+      <Progress value={total === 0 ? 0 : (turns / total) * 100} aria-label={name} />
       <span className="figures">
-        <span>{own.progress(done, total)}</span>
+        <span>{own.progress(turns, total)}</span>
         <span>{own.changed(changed)}</span>
         {refused > 0 && <span className="bad">{own.refused(refused)}</span>}
         <span className="soft">

@@ -22,6 +22,7 @@ const example = {
   by: null,
   dryRun: false,
   total: 250_000,
+  checked: 250_000,
   done: 12_000,
   changed: 11_990,
   created: 0,

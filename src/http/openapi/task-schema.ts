@@ -17,6 +17,7 @@ export const taskSchema = closedObject(
       ...count,
       description: "The resources that it is about. The number grows while the task selects them.",
     },
+    checked: { ...count, description: "The resources that it has checked, before it changes anything." },
     done: { ...count, description: "The resources that had their turn." },
     changed: {
       ...count,

@@ -243,8 +243,8 @@ function accepted(
 
 /** A task as its caller sees it. */
 export function shownTask(task: Task): Record<string, unknown> {
-  const { id, kind, state, collection, by, isDryRun = false, undoes, undoneBy, total, done, changed } = task;
-  const { created, refused, firstRefused, reason, createdAt, endedAt } = task;
+  const { id, kind, state, collection, by, isDryRun = false, undoes, undoneBy, total } = task;
+  const { checked, done, changed, created, refused, firstRefused, reason, createdAt, endedAt } = task;
   return {
     id,
     kind,
@@ -253,6 +253,7 @@ export function shownTask(task: Task): Record<string, unknown> {
     by,
     dryRun: isDryRun,
     total,
+    checked,
     done,
     changed,
     created,

@@ -77,7 +77,10 @@ async function workOn(work: TaskWork, pace: Pace): Promise<number> {
       ? { changed: task.value.changed + changed, created: task.value.created + created }
       : {};
     const place = { part: task.value.part + (isPartDone ? 1 : 0), item: isPartDone ? 0 : item };
-    const next = withRefusals({ ...task.value, ...counted, ...place }, refusals);
+    const next = withRefusals(
+      { ...task.value, ...counted, ...place, checked: task.value.checked + taken },
+      refusals,
+    );
     const isOver = next.refused >= maxRefusals && next.skipInvalid !== true;
     await move(work, isOver ? checked(next, service.now()) : next);
   }

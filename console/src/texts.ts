@@ -126,6 +126,7 @@ export const texts = {
     seeRule: "Why?",
     saveKey: /Mac|iP/.test(globalThis.navigator?.platform ?? "") ? "⌘ S" : "Ctrl S",
     notSaved: "Not saved",
+    holder: "The resource with the same values:",
     seeFields: (count: number) =>
       count === 1 ? "One value is not valid. See below." : `${count} values are not valid. See below.`,
     newer: (version: number | undefined, names: readonly string[]) =>

@@ -57,8 +57,10 @@ export const texts = {
     startsWith: "starts with",
     endsWith: "ends with",
     eqi: "is, ignoring case and accents",
+    ini: "is one of, ignoring case and accents",
     containsi: "contains, ignoring case and accents",
     startsWithi: "starts with, ignoring case and accents",
+    any: "has an object with",
     exists: "exists",
   },
   resource: {
@@ -247,6 +249,9 @@ export const listTexts = {
   headingHint: (name: string) =>
     `${name}: click to sort, Shift-click to add a key. Alt and an arrow key move the column, Shift-Alt and an arrow key resize it.`,
   resetColumns: "Reset the columns",
+  natural: "natural",
+  sortNatural: (name: string) => `Sort ${name} in natural order: item 9 before item 10`,
+  sortBy: (path: string) => `Sort by ${path}`,
   copy: "Copy",
   menu: "Menu",
   closeMenu: "Close the menu",
@@ -258,6 +263,7 @@ export const listTexts = {
   apply: "Apply",
   asJson: "Filter as JSON",
   jsonFilter: "filter",
+  itemsExample: '{"sku":"A","qty":{"gte":5}}',
   jsonFilterHint: 'Such as {"or":[{"status":"draft"},{"views":{"gte":10}}]}',
   removeFilter: (name: string) => `Remove the filter ${name}`,
   slow: "This list is too slow without an index",

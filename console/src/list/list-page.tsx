@@ -8,8 +8,9 @@ import { Copied } from "../parts/copied.tsx";
 import { SignInButton, useCanSignIn } from "../parts/head.tsx";
 import { Empty, Loaded, Problem } from "../parts/problem.tsx";
 import { go, type Route } from "../route.ts";
-import { useCollection, useCollections } from "../service/collections.ts";
+import { knownCollection, useCollection, useCollections } from "../service/collections.ts";
 import { remember } from "../service/queries.ts";
+import { propertiesOf, titleNames } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 import { mostBulk } from "./bulk.ts";
@@ -105,6 +106,8 @@ export function ListPage({ route }: { route: Shown }) {
         <ColumnMenu
           all={columns}
           shown={shown}
+          sort={query.sort}
+          onSort={(sort) => show({ ...query, sort })}
           onChange={(names) => choose(names === undefined ? {} : { ...choice, names })}
         />
       </div>
@@ -202,11 +205,17 @@ export function ListPage({ route }: { route: Shown }) {
 function useColumns(info: CollectionDetails | undefined, items: readonly Resource[]): readonly Column[] {
   const kept = useRef<{ columns: readonly Column[]; key: string }>(undefined);
   return useMemo(() => {
-    const columns = columnsOf(info, items);
+    const columns = columnsOf(info, items, titleIn);
     const key = JSON.stringify(columns);
     if (kept.current?.key !== key) kept.current = { columns, key };
     return kept.current.columns;
   }, [info, items]);
+}
+
+/** The attribute that is the title in a collection whose schema has one. */
+function titleIn(collection: string): string | undefined {
+  const properties = propertiesOf(knownCollection(collection));
+  return titleNames.find((name) => Object.hasOwn(properties, name));
 }
 
 interface NothingProps {

@@ -299,7 +299,8 @@ export const listTexts = {
   asTask: "Do it as a task",
   asTaskHint:
     "A task is not one commit: others see a part of the change before the end, and can write meanwhile.",
-  isTask: "A task works on it. See Tasks.",
+  matched: (count: number) => `${digits(count)} match: too many for one commit.`,
+  isTask: "A task works on it.",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
   chooseFile: "Choose a file",
@@ -333,6 +334,11 @@ export const listTexts = {
   deletedAbout: "What was deleted and can be brought back, the latest first.",
   deletedLoading: "Reading",
   noneDeleted: "Nothing is deleted that the history still has.",
+  noneDeletedMatches: "No deleted resource matches these filters.",
+  restoreAll: "Restore all that match",
+  wouldRestore: (count: number) =>
+    count === 1 ? "1 resource would be restored." : `${digits(count)} resources would be restored.`,
+  doRestore: (count: number) => `Restore ${digits(count)}`,
   noDeletedHistory: "The service keeps no history, so it cannot bring anything back.",
   restoreOne: "Restore",
   moreDeleted: "Show earlier ones",

@@ -67,3 +67,13 @@ export function pathOf(pointer: string): string[] {
   const [, ...parts] = pointer.replace(/^#/, "").split("/");
   return parts.map((part) => decode(part).replaceAll("~1", "/").replaceAll("~0", "~"));
 }
+
+/** What the service says is wrong, by the names of parameters. */
+export function wrongParameters(error: unknown): Map<string, string> {
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  return new Map(
+    violations.flatMap(({ in: place, name, detail }) =>
+      place === "query" && name !== undefined ? [[name, detail] as const] : [],
+    ),
+  );
+}

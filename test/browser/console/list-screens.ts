@@ -80,6 +80,15 @@ export const listScreens: readonly Screen[] = [
     },
   },
   {
+    name: "deleted",
+    fragment: "#/notes?text=Gone",
+    async open(page) {
+      await openDialog(page, listTexts.deletedOnes);
+      await pressInDialog(page, listTexts.restoreAll);
+      await page.getByText(listTexts.wouldRestore(1)).waitFor();
+    },
+  },
+  {
     name: "columns",
     fragment: "#/articles",
     async open(page) {

@@ -507,6 +507,15 @@ export const administrationTexts = {
       ends: "Ends",
     },
     noAgent: "not known",
+    identities: "Identities",
+    identitiesOf: (email: string) => `Identities of ${email} at providers`,
+    noIdentities: "The user has no identity at a provider.",
+    identity: { provider: "Provider", email: "Address there", since: "Linked" },
+    unlink: "Remove",
+    unlinkOf: (provider: string, email = "") => `Remove ${provider} ${email}`.trim(),
+    unlinkTitle: (provider: string, email: string) => `Remove the identity of ${email} at ${provider}?`,
+    unlinkAbout:
+      "The user can no longer sign in with it, even if there is no other way. All sessions end, and a mail tells the user.",
     programKey: (name: string) => `Key for the program ${name}`,
     actions: {
       signOut: {

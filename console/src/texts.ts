@@ -57,8 +57,10 @@ export const texts = {
     startsWith: "starts with",
     endsWith: "ends with",
     eqi: "is, ignoring case and accents",
+    ini: "is one of, ignoring case and accents",
     containsi: "contains, ignoring case and accents",
     startsWithi: "starts with, ignoring case and accents",
+    any: "has an object with",
     exists: "exists",
   },
   resource: {
@@ -126,6 +128,7 @@ export const texts = {
     seeRule: "Why?",
     saveKey: /Mac|iP/.test(globalThis.navigator?.platform ?? "") ? "⌘ S" : "Ctrl S",
     notSaved: "Not saved",
+    holder: "The resource with the same values:",
     seeFields: (count: number) =>
       count === 1 ? "One value is not valid. See below." : `${count} values are not valid. See below.`,
     newer: (version: number | undefined, names: readonly string[]) =>
@@ -246,6 +249,9 @@ export const listTexts = {
   headingHint: (name: string) =>
     `${name}: click to sort, Shift-click to add a key. Alt and an arrow key move the column, Shift-Alt and an arrow key resize it.`,
   resetColumns: "Reset the columns",
+  natural: "natural",
+  sortNatural: (name: string) => `Sort ${name} in natural order: item 9 before item 10`,
+  sortBy: (path: string) => `Sort by ${path}`,
   copy: "Copy",
   menu: "Menu",
   closeMenu: "Close the menu",
@@ -257,6 +263,7 @@ export const listTexts = {
   apply: "Apply",
   asJson: "Filter as JSON",
   jsonFilter: "filter",
+  itemsExample: '{"sku":"A","qty":{"gte":5}}',
   jsonFilterHint: 'Such as {"or":[{"status":"draft"},{"views":{"gte":10}}]}',
   removeFilter: (name: string) => `Remove the filter ${name}`,
   slow: "This list is too slow without an index",
@@ -292,7 +299,8 @@ export const listTexts = {
   asTask: "Do it as a task",
   asTaskHint:
     "A task is not one commit: others see a part of the change before the end, and can write meanwhile.",
-  isTask: "A task works on it. See Tasks.",
+  matched: (count: number) => `${digits(count)} match: too many for one commit.`,
+  isTask: "A task works on it.",
   importTitle: (collection: string) => `Import into ${collection}`,
   importHint: "A CSV, NDJSON or JSON file. It is checked before anything is written.",
   chooseFile: "Choose a file",
@@ -328,6 +336,11 @@ export const listTexts = {
   deletedAbout: "What was deleted and can be brought back, the latest first.",
   deletedLoading: "Reading",
   noneDeleted: "Nothing is deleted that the history still has.",
+  noneDeletedMatches: "No deleted resource matches these filters.",
+  restoreAll: "Restore all that match",
+  wouldRestore: (count: number) =>
+    count === 1 ? "1 resource would be restored." : `${digits(count)} resources would be restored.`,
+  doRestore: (count: number) => `Restore ${digits(count)}`,
   noDeletedHistory: "The service keeps no history, so it cannot bring anything back.",
   restoreOne: "Restore",
   moreDeleted: "Show earlier ones",
@@ -496,6 +509,15 @@ export const administrationTexts = {
       ends: "Ends",
     },
     noAgent: "not known",
+    identities: "Identities",
+    identitiesOf: (email: string) => `Identities of ${email} at providers`,
+    noIdentities: "The user has no identity at a provider.",
+    identity: { provider: "Provider", email: "Address there", since: "Linked" },
+    unlink: "Remove",
+    unlinkOf: (provider: string, email = "") => `Remove ${provider} ${email}`.trim(),
+    unlinkTitle: (provider: string, email: string) => `Remove the identity of ${email} at ${provider}?`,
+    unlinkAbout:
+      "The user can no longer sign in with it, even if there is no other way. All sessions end, and a mail tells the user.",
     programKey: (name: string) => `Key for the program ${name}`,
     actions: {
       signOut: {

@@ -4,11 +4,14 @@ import fc from "fast-check";
 import {
   type Condition,
   formatListQuery,
+  itemsText,
   type ListQuery,
   nextSort,
+  type Operator,
   operators,
   parameterOf,
   readListQuery,
+  toggleNatural,
 } from "../../console/src/list/list-query.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { parseList } from "../../src/query/query-string.ts";
@@ -21,6 +24,7 @@ const names = fc.oneof(
   fc.stringMatching(/^[a-z][a-z_:é ]{0,8}[a-z]$/),
 );
 const ordered = new Set<string>(["gt", "gte", "lt", "lte"]);
+const fixed: Partial<Record<Operator, string>> = { exists: "true", any: '{"sku":"A"}' };
 const conditions: fc.Arbitrary<Condition> = fc
   .record({
     name: names,
@@ -30,7 +34,7 @@ const conditions: fc.Arbitrary<Condition> = fc
   .map(({ name, operator, text }) => ({
     name,
     operator,
-    value: operator === "exists" ? "true" : ordered.has(operator) ? "5" : text.replaceAll("\0", ""),
+    value: fixed[operator] ?? (ordered.has(operator) ? "5" : text.replaceAll("\0", "")),
   }));
 const queries: fc.Arbitrary<ListQuery> = fc.record(
   {
@@ -105,6 +109,34 @@ test("sorts have three forms", () => {
   const pair = readListQuery('sort=["a:b","DESC"]');
   assert.deepEqual(pair.sort, [{ name: "a:b", isDescending: true }]);
   assert.deepEqual(readListQuery(formatListQuery(pair)), pair);
+});
+
+test("the natural order of an attribute is turned on and off, and a heading keeps it", () => {
+  const natural = toggleNatural([], "a");
+  assert.equal(formatListQuery({ ...readListQuery(""), sort: natural }), "sort=a:natural");
+  assert.deepEqual(readListQuery("sort=a:natural").sort, natural);
+  const down = nextSort(natural, "a", false);
+  assert.equal(formatListQuery({ ...readListQuery(""), sort: down }), "sort=-a:natural");
+  const both = nextSort(down, "b", true);
+  assert.deepEqual(toggleNatural(both, "a"), [
+    { name: "a", isDescending: true },
+    { name: "b", isDescending: false },
+  ]);
+  assert.deepEqual(toggleNatural(toggleNatural(both, "a"), "a"), both);
+});
+
+test("a filter of the objects in a list is read as a sentence, as far as it is one", () => {
+  for (const [value, said] of [
+    ['{"sku":"A","qty":{"gte":5,"lt":9}}', "sku is A, qty at least 5, less than 9"],
+    ['{"sku":["A","B"],"size":null}', "sku is one of A, B, size is null"],
+    ['{"sku":{"ini":["a"]},"note":""}', 'sku is one of, ignoring case and accents a, note is ""'],
+    ['{"or":[{"sku":"A"}]}', '{"or":[{"sku":"A"}]}'],
+    ['{"parts":{"any":{"name":"bolt"}}}', '{"parts":{"any":{"name":"bolt"}}}'],
+    ["{}", "{}"],
+    ["{sku", "{sku"],
+    ["", ""],
+  ] as const)
+    assert.equal(itemsText(value), said, value);
 });
 
 test("a heading sorts up, down and not at all, and adds keys", () => {

@@ -1,8 +1,15 @@
 /** The errors of the service, at the fields of the form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ProblemError } from "../../client/src/errors.ts";
 import { stillWrong } from "../../console/src/resource/edit.ts";
-import { otherProblems, pathOf, sortViolations } from "../../console/src/service/errors.ts";
+import {
+  holderOf,
+  otherProblems,
+  pathOf,
+  refusalOf,
+  sortViolations,
+} from "../../console/src/service/errors.ts";
 
 test("a JSON Pointer leads to the field of its first name, and the rest is shown", () => {
   const refusal = sortViolations([
@@ -46,4 +53,21 @@ test("an error disappears when the user changes its attribute", () => {
   assert.deepEqual(names({ views: -1 }), ["views", "title"]);
   assert.deepEqual(names({ views: 0 }), ["title"]);
   assert.deepEqual(names({ views: -1, title: null }), ["views"]);
+});
+
+test("the path of a resource that has a unique value leads to it, if the caller can read it", () => {
+  const refusedWith = (holder: string | null | undefined) =>
+    new ProblemError({
+      status: 409,
+      headers: new Headers(),
+      body: { code: "UNIQUE_VIOLATION", detail: "is taken", ...(holder !== undefined && { holder }) },
+      afterLostAnswer: false,
+    });
+  const holder = { collection: "pages", id: "a/b" };
+  assert.deepEqual(holderOf(refusedWith("/shop/api/v1/pages/a%2Fb")), holder);
+  for (const none of [null, undefined]) assert.equal(holderOf(refusedWith(none)), undefined);
+  assert.equal(holderOf(new Error("lost")), undefined);
+  const refusal = refusalOf(refusedWith("/api/v1/pages/a%2Fb"));
+  assert.deepEqual(refusal.holder, holder);
+  assert.deepEqual(stillWrong(refusal, {}, {}).holder, holder);
 });

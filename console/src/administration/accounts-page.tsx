@@ -3,6 +3,7 @@ import { Button, JsonInput, SegmentedControl, TextInput } from "@mantine/core";
 import {
   IconDeviceMobileOff,
   IconDevices,
+  IconLink,
   IconLock,
   IconLockOpen,
   IconLogout,
@@ -13,7 +14,7 @@ import {
   IconUserPlus,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { Account, Invitation } from "holdfast-client";
+import { type Account, type Identity, type Invitation, NotFoundError } from "holdfast-client";
 import { type FormEvent, useState } from "react";
 import { Dialog, Question } from "../parts/dialog.tsx";
 import { Head } from "../parts/head.tsx";
@@ -49,7 +50,7 @@ type Act = keyof typeof acts;
 
 type Open =
   | { kind: "invite" }
-  | { kind: "edit" | "sessions" | Act; account: Account }
+  | { kind: "edit" | "sessions" | "identities" | Act; account: Account }
   | { kind: "withdraw"; invitation: Invitation };
 
 export function AccountsPage() {
@@ -93,6 +94,8 @@ function Opened({ open, onClose, onInvited }: { open: Open; onClose(): void; onI
       return <AccountDialog id={open.account.id} onClose={onClose} />;
     case "sessions":
       return <SessionsDialog account={open.account} onClose={onClose} />;
+    case "identities":
+      return <IdentitiesDialog account={open.account} onClose={onClose} />;
     default:
       return <ActDialog act={open.kind} account={open.account} onClose={onClose} />;
   }
@@ -178,6 +181,11 @@ function AccountRow({ account, onOpen }: { account: Account; onOpen(open: Open):
             text={own.sessions}
             Icon={IconDevices}
             onClick={() => onOpen({ kind: "sessions", account })}
+          />
+          <Item
+            text={own.identities}
+            Icon={IconLink}
+            onClick={() => onOpen({ kind: "identities", account })}
           />
           {item("signOut", IconLogout)}
           {item("reset", IconPassword)}
@@ -354,6 +362,80 @@ function SessionsDialog({ account: { id, email }, onClose }: { account: Account;
                       <Time text={at} />
                     </td>
                   ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Dialog>
+  );
+}
+
+/** The identities at providers with which a user signs in. An administrator can remove each one. */
+function IdentitiesDialog({ account: { id, email }, onClose }: { account: Account; onClose(): void }) {
+  const [asked, setAsked] = useState<Identity>();
+  const queryKey = [...accountsKey, id, "identities"];
+  const { data, error } = useQuery({
+    queryKey,
+    // A service without providers does not have the path.
+    queryFn: ({ signal }) =>
+      client.$accounts.identities(id, { signal }).catch((reason: unknown) => {
+        if (reason instanceof NotFoundError) return [];
+        throw reason;
+      }),
+  });
+  if (asked !== undefined)
+    return (
+      <Question
+        title={own.unlinkTitle(asked.provider, email)}
+        about={own.unlinkAbout}
+        action={own.unlink}
+        isDangerous
+        run={async () => {
+          await client.$accounts.unlinkIdentity(id, asked.id);
+          await reread(queryKey);
+        }}
+        onClose={() => setAsked(undefined)}
+      />
+    );
+  return (
+    <Dialog width={720} title={own.identitiesOf(email)} onClose={onClose} closing={texts.close}>
+      {error !== null && <Problem error={error} />}
+      {data === undefined && error === null && <Waiting />}
+      {data?.length === 0 && <Empty title={own.noIdentities} />}
+      {data !== undefined && data.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls
+        <section className="deliveries" aria-label={own.identitiesOf(email)} tabIndex={0}>
+          <table className="grid plain">
+            <thead>
+              <tr>
+                {Object.values(own.identity).map((name) => (
+                  <th key={name}>{name}</th>
+                ))}
+                <th>
+                  <span className="sr-only">{own.unlink}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((identity) => (
+                <tr key={identity.id}>
+                  <td className="strong">{identity.provider}</td>
+                  <td title={identity.email}>{identity.email ?? <span className="none">—</span>}</td>
+                  <td className="quiet">
+                    <Time text={identity.createdAt} />
+                  </td>
+                  <td className="end">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      aria-label={own.unlinkOf(identity.provider, identity.email)}
+                      onClick={() => setAsked(identity)}
+                    >
+                      {own.unlink}
+                    </Button>
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -1,4 +1,7 @@
-/** Deletes or changes the selected resources, after a dry run that shows what would happen. */
+/**
+ * Deletes or changes the selected resources, after a dry run that shows what would happen. What is too much for one commit can be a
+ * task.
+ */
 import { Button, Select, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
@@ -6,40 +9,50 @@ import { type BulkResult, ProblemError } from "holdfast-client";
 import { useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { offerRestore } from "../parts/undo.tsx";
+import { go } from "../route.ts";
 import { tasksKey } from "../service/administrator.ts";
 import { messageOf } from "../service/errors.ts";
 import { queries, useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
-import { type Action, type BulkAction, idInPath, mostBulk, updateOf } from "./bulk.ts";
+import { type Action, type BulkAction, idInPath, mostBulk, mostInTask, updateOf } from "./bulk.ts";
 import type { Column } from "./columns.ts";
+import type { Selection } from "./selections.ts";
 import { ValueField } from "./value-field.tsx";
 
 interface BulkDialogProps {
   kind: "delete" | "change";
   collection: string;
   columns: readonly Column[];
-  ids: readonly string[];
+  /** The selected resources; `undefined` if everything that the filters match is selected. */
+  ids: readonly string[] | undefined;
+  /** What the filters match. */
+  everything: Selection | undefined;
+  /** How many are selected, as the list has counted them. */
+  selected: number;
   onLeaveOut(id: string): void;
   onDone(): void;
   onClose(): void;
 }
 
 const firstShown = 8;
+const tooMany = "TOO_MANY_MATCHES";
 
-export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone, onClose }: BulkDialogProps) {
+export function BulkDialog(props: BulkDialogProps) {
+  const { kind, collection, columns, ids, everything, selected, onLeaveOut, onDone, onClose } = props;
   const [change, setChange] = useState<BulkAction | undefined>(
     kind === "delete" ? { delete: true } : undefined,
   );
-  const request = { filter: { id: { in: ids } }, max: mostBulk, ...change };
+  const which = ids === undefined ? everything : { filter: { id: { in: ids } } };
+  const request = { ...which, max: mostBulk, ...change };
   const send = (dryRun: boolean, signal?: AbortSignal) => {
     const sent = collectionClient(collection).bulk({ ...request, dryRun } as never, signal && { signal });
     return sent as Promise<unknown> as Promise<BulkResult<object>>;
   };
   // Each change has its own dry run.
   const check = useQuery({
-    queryKey: ["bulk", collection, ids, change],
+    queryKey: ["bulk", collection, which, change],
     enabled: change !== undefined,
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
@@ -56,30 +69,37 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
     },
   });
   const begin = useAction({
-    mutationFn: () => collectionClient(collection).bulkTask(request as never),
+    mutationFn: () => collectionClient(collection).bulkTask({ ...request, max: mostInTask } as never),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: tasksKey });
       notifications.show({ message: listTexts.isTask, color: "holdfast" });
       onDone();
       onClose();
+      go({ kind: "page", name: "tasks" });
     },
   });
   const result = check.data;
   const error = check.error ?? save.error;
-  const isTooLarge = error instanceof ProblemError && error.status === 413;
+  const isTooLarge = error instanceof ProblemError && (error.status === 413 || error.code === tooMany);
+  const matched = error instanceof ProblemError ? error.problem.matched : undefined;
   const isDelete = kind === "delete";
   const count = result?.changed ?? 0;
   return (
     <Dialog
       width={720}
-      title={isDelete ? listTexts.deleteTitle(ids.length) : listTexts.changeTitle(ids.length)}
+      title={isDelete ? listTexts.deleteTitle(selected) : listTexts.changeTitle(selected)}
       about={listTexts.nothingYet}
       onClose={onClose}
       closing={texts.cancel}
       isApart
       actions={
         isTooLarge ? (
-          <Button size="sm" loading={begin.isPending} onClick={() => begin.mutate()}>
+          <Button
+            size="sm"
+            {...(isDelete && { color: "red" })}
+            loading={begin.isPending}
+            onClick={() => begin.mutate()}
+          >
             {listTexts.asTask}
           </Button>
         ) : (
@@ -132,9 +152,14 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
             )}
           </>
         )}
-        {isTooLarge && <span>{listTexts.asTaskHint}</span>}
+        {isTooLarge && (
+          <span>
+            {matched !== undefined && `${listTexts.matched(matched)} `}
+            {listTexts.asTaskHint}
+          </span>
+        )}
         {begin.error !== null && <Bad text={messageOf(begin.error)} />}
-        {error !== null && (
+        {error !== null && matched === undefined && (
           <Refused
             error={error}
             collection={collection}
@@ -142,7 +167,7 @@ export function BulkDialog({ kind, collection, columns, ids, onLeaveOut, onDone,
               save.reset();
               onLeaveOut(id);
             }}
-            isOnly={ids.length === 1}
+            isOnly={ids === undefined || ids.length === 1}
           />
         )}
       </div>

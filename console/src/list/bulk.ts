@@ -4,6 +4,9 @@ import type { Kind } from "../service/schema.ts";
 /** The most resources of one change, by the service. */
 export const mostBulk = 1_000;
 
+/** The most resources of one task, by the service. */
+export const mostInTask = 2_000_000;
+
 /** What a change does with an attribute. */
 export type Action = "set" | "null" | "unset";
 

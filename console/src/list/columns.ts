@@ -10,6 +10,8 @@ export interface Column {
   kind: Kind;
   /** The collection that the attribute refers to. */
   target?: string;
+  /** What sorts a reference by the title of its resource, such as `author.name`. */
+  titlePath?: string;
   /** The values of an enumeration. */
   choices?: readonly string[];
 }
@@ -25,8 +27,15 @@ const timestamps = ["createdAt", "updatedAt"];
 /** How many columns are shown until the user chooses. */
 const usual = 8;
 
-/** All columns of a collection: from its schema, and from the resources that are shown. `id` comes first. */
-export function columnsOf(info: CollectionDetails | undefined, items: readonly Resource[]): Column[] {
+/**
+ * All columns of a collection: from its schema, and from the resources that are shown. `id` comes first. `titleIn` names the
+ * attribute that is the title of the resources of another collection.
+ */
+export function columnsOf(
+  info: CollectionDetails | undefined,
+  items: readonly Resource[],
+  titleIn: (collection: string) => string | undefined = () => undefined,
+): Column[] {
   const properties = propertiesOf(info);
   const targets = new Map(info?.references.map(({ attribute, collection }) => [attribute, collection]));
   const found = new Map<string, Kind>(
@@ -40,7 +49,10 @@ export function columnsOf(info: CollectionDetails | undefined, items: readonly R
     { name: "id", kind: "id" },
     ...[...found].map(([name, kind]): Column => {
       const target = targets.get(name);
-      if (target !== undefined) return { name, kind: "reference", target };
+      if (target !== undefined) {
+        const titlePath = titlePathOf(info, name, titleIn(target));
+        return { name, kind: "reference", target, ...(titlePath !== undefined && { titlePath }) };
+      }
       const part = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (kind === "choice" && typeof part === "object")
         return { name, kind, choices: [...new Set((part.enum ?? []).map(String))] };
@@ -50,6 +62,19 @@ export function columnsOf(info: CollectionDetails | undefined, items: readonly R
       };
     }),
   ];
+}
+
+/** The path to the title of the one resource that a reference names. */
+function titlePathOf(
+  info: CollectionDetails | undefined,
+  name: string,
+  title: string | undefined,
+): string | undefined {
+  if (title === undefined) return undefined;
+  const relation = info?.relations.find(
+    ({ kind, attribute, list }) => kind === "reference" && attribute === name && !list,
+  );
+  return relation && `${relation.name}.${title}`;
 }
 
 /** The width of a column until the user changes it, in pixels. */

@@ -10,6 +10,7 @@ import type { Column } from "./columns.ts";
 import {
   type Condition,
   firstValue,
+  itemsText,
   type ListQuery,
   type Operator,
   operatorsOf,
@@ -123,6 +124,7 @@ export function FilterBar({ collection, columns, query, wrong, onChange }: Filte
 function Values({ condition, column }: { condition: Condition; column: Column | undefined }) {
   const values = valuesOf(condition);
   const target = column?.target;
+  if (condition.operator === "any") return itemsText(condition.value) || "“”";
   if (column?.kind === "time") return values.map(formatInstant).join(", ") || "“”";
   if (target === undefined || condition.operator === "exists") return values.join(", ") || "“”";
   return values.map((id, n) => (
@@ -273,13 +275,13 @@ function ConditionForm({ collection, columns, condition, onDone, onJson }: Condi
         value={operator}
         onChange={(next) => {
           const to = next as Operator;
-          if ((to === "exists") !== (operator === "exists")) setValue(firstValue(to, column.kind));
+          if (formOf(to) !== formOf(operator)) setValue(firstValue(to, column.kind));
           setOperator(to);
         }}
         aria-label={listTexts.operator}
       />
       <ValueField
-        key={`${name} ${operator === "exists"}`}
+        key={`${name} ${formOf(operator)}`}
         {...{ collection, column, operator, value }}
         onChange={setValue}
       />
@@ -291,6 +293,11 @@ function ConditionForm({ collection, columns, condition, onDone, onJson }: Condi
       )}
     </form>
   );
+}
+
+/** Operators of one form take the same values. */
+function formOf(operator: Operator): Operator | "value" {
+  return operator === "exists" || operator === "any" ? operator : "value";
 }
 
 /** Edits a filter as JSON. */

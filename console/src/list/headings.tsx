@@ -22,8 +22,8 @@ export function Headings({ columns, choice, sort, onSort, onMove, onWidth }: Hea
   const [dragged, setDragged] = useState<string>();
   const [over, setOver] = useState<number>();
   return columns.map((column, n) => {
-    const { name, kind } = column;
-    const at = sort.findIndex((each) => each.name === name);
+    const { name, kind, titlePath } = column;
+    const at = sort.findIndex((each) => each.name === name || each.name === titlePath);
     const key = sort[at];
     const width = widthOf(column, choice);
     const onKeyDown = (event: KeyboardEvent) => {
@@ -65,13 +65,17 @@ export function Headings({ columns, choice, sort, onSort, onMove, onWidth }: Hea
         <button
           type="button"
           title={listTexts.headingHint(name)}
-          onClick={(event) => onSort(nextSort(sort, name, event.shiftKey))}
+          onClick={(event) => onSort(nextSort(sort, key?.name ?? name, event.shiftKey))}
           onKeyDown={onKeyDown}
         >
           <KindIcon kind={kind} />
           <span className="name">{name}</span>
           {key?.isDescending === false && <IconArrowUp size={13} aria-hidden="true" />}
           {key?.isDescending === true && <IconArrowDown size={13} aria-hidden="true" />}
+          {key?.isNatural === true && <span className="order">{listTexts.natural}</span>}
+          {key !== undefined && key.name !== name && (
+            <span className="order">{key.name.slice(key.name.indexOf("."))}</span>
+          )}
           {key !== undefined && sort.length > 1 && <span className="order">{at + 1}</span>}
         </button>
         <Handle width={width} onWidth={(next) => onWidth(name, next)} />

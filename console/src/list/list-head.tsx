@@ -93,7 +93,11 @@ interface SelectionBarProps {
   count: number;
   /** The number of resources that the filters match; `undefined` if it is not known. */
   total: number | undefined;
+  /** Whether everything that the filters match is selected. */
+  isEverything: boolean;
   canSelectMore: boolean;
+  /** Whether more can be selected than one change can have. */
+  canSelectAll: boolean;
   onSelectMatching(): void;
   onChange(): void;
   onExport(): void;
@@ -101,16 +105,17 @@ interface SelectionBarProps {
   onClear(): void;
 }
 
-export function SelectionBar({ info, count, total, ...on }: SelectionBarProps) {
-  const tooMany = count > mostBulk ? listTexts.firstOnly : undefined;
+export function SelectionBar({ info, count, total, isEverything, canSelectAll, ...on }: SelectionBarProps) {
+  const tooMany = count > mostBulk && !isEverything ? listTexts.firstOnly : undefined;
+  const isFirst = !canSelectAll && (total === undefined || total > mostBulk);
   const noUpdate = useReason(info, "update") ?? tooMany;
   const noDelete = useReason(info, "delete") ?? tooMany;
   return (
     <div className="bar" role="toolbar" aria-label={texts.selected(count)}>
       <b style={{ fontWeight: 550 }}>{texts.selected(count)}</b>
       {on.canSelectMore && (
-        <button type="button" onClick={on.onSelectMatching} title={listTexts.firstOnly}>
-          {total !== undefined && total > mostBulk ? listTexts.selectFirst : listTexts.selectMatching(total)}
+        <button type="button" onClick={on.onSelectMatching} title={isFirst ? listTexts.firstOnly : undefined}>
+          {isFirst && total !== undefined ? listTexts.selectFirst : listTexts.selectMatching(total)}
         </button>
       )}
       <span style={{ width: 8 }} />

@@ -8,8 +8,10 @@ import { Copied } from "../parts/copied.tsx";
 import { SignInButton, useCanSignIn } from "../parts/head.tsx";
 import { Empty, Loaded, Problem } from "../parts/problem.tsx";
 import { go, type Route } from "../route.ts";
-import { useCollection, useCollections } from "../service/collections.ts";
+import { knownCollection, useCollection, useCollections } from "../service/collections.ts";
+import { wrongParameters } from "../service/errors.ts";
 import { remember } from "../service/queries.ts";
+import { propertiesOf, titleNames } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
 import { mostBulk } from "./bulk.ts";
@@ -20,6 +22,7 @@ import { useDrop } from "./import-file.ts";
 import { ListHead, type Open, SelectionBar } from "./list-head.tsx";
 import { formatListQuery, isFiltered, type ListQuery, readListQuery, suggestedIndex } from "./list-query.ts";
 import { usePages } from "./pages.ts";
+import { selectionOf } from "./selections.ts";
 import { Table } from "./table.tsx";
 import "./list.css";
 
@@ -48,7 +51,9 @@ export function ListPage({ route }: { route: Shown }) {
   const scrolled = useRef(0);
   const isAtTop = useRef(() => scrolled.current < top).current;
   const pages = usePages(collection, request, isAtTop);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  /** The filters of which everything is selected, also what the page has not read. */
+  const [whole, setWhole] = useState<{ filters: string; count: number }>();
   const [dialog, setDialog] = useState<Open>();
   const [file, setFile] = useState<File>();
   const columns = useColumns(info, pages.items);
@@ -60,7 +65,7 @@ export function ListPage({ route }: { route: Shown }) {
   const isWhole = !pages.isLoading && !pages.hasMore && pages.error === null;
   const found = pages.total ?? (isWhole ? pages.items.length : undefined);
   const total = isPart ? found : (info?.count ?? found);
-  const count = isPart && info?.count !== undefined ? info.count : undefined;
+  const all = isPart && info?.count !== undefined ? info.count : undefined;
   // Only administrators can import. They alone see rules.
   const canImport = info?.rules !== undefined;
   const isOver = useDrop(canImport && dialog === undefined, (dropped) => {
@@ -75,8 +80,23 @@ export function ListPage({ route }: { route: Shown }) {
   useEffect(() => {
     if (openId !== undefined) remember(collection, openId);
   }, [collection, openId]);
-  const ids = useMemo(() => [...selected], [selected]);
+  const everything = selectionOf(query, { info, infoOf: knownCollection });
+  const filters = formatListQuery({ ...query, sort: [] });
+  const isEverything = whole?.filters === filters && everything !== undefined;
+  const loaded = useMemo(() => new Set(pages.items.map(({ id }) => String(id))), [pages.items]);
+  const selected = isEverything ? loaded : picked;
+  const count = isEverything ? whole.count : picked.size;
+  const ids = useMemo(() => (isEverything ? undefined : [...picked]), [isEverything, picked]);
+  const setSelected = (next: ReadonlySet<string>) => {
+    setWhole(undefined);
+    setPicked(next);
+  };
   const clear = () => setSelected(new Set());
+  const selectMatching = async () => {
+    const count = everything === undefined ? 0 : (total ?? (await countMatching(collection, filters)));
+    if (count > mostBulk) setWhole({ filters, count });
+    else setSelected(await readMatching(collection, request));
+  };
   // The key clears the selection, unless it belongs to something else. The panel takes its key first.
   useWindowEvent("keydown", ({ key, target, defaultPrevented }) => {
     const isInside =
@@ -92,7 +112,7 @@ export function ListPage({ route }: { route: Shown }) {
   };
   return (
     <>
-      <ListHead {...{ collection, info, total, count, canImport }} onOpen={setDialog} onNew={openNew} />
+      <ListHead {...{ collection, info, total, canImport }} count={all} onOpen={setDialog} onNew={openNew} />
       <div className="filters">
         <SearchField
           names={info?.search ?? []}
@@ -105,6 +125,8 @@ export function ListPage({ route }: { route: Shown }) {
         <ColumnMenu
           all={columns}
           shown={shown}
+          sort={query.sort}
+          onSort={(sort) => show({ ...query, sort })}
           onChange={(names) => choose(names === undefined ? {} : { ...choice, names })}
         />
       </div>
@@ -133,12 +155,12 @@ export function ListPage({ route }: { route: Shown }) {
           onOpen={open}
         />
       )}
-      {selected.size > 0 && route.kind === "list" && (
+      {count > 0 && route.kind === "list" && (
         <SelectionBar
-          {...{ info, total }}
-          count={selected.size}
-          canSelectMore={pages.items.every(({ id }) => selected.has(String(id))) && pages.hasMore}
-          onSelectMatching={() => void readMatching(collection, request).then(setSelected)}
+          {...{ info, total, count, isEverything }}
+          canSelectAll={everything !== undefined}
+          canSelectMore={!isEverything && [...loaded].every((id) => picked.has(id)) && pages.hasMore}
+          onSelectMatching={() => void selectMatching()}
           onChange={() => setDialog("change")}
           onExport={() => setDialog("export-selected")}
           onDelete={() => setDialog("delete")}
@@ -156,7 +178,7 @@ export function ListPage({ route }: { route: Shown }) {
             first={route.kind === "new" ? "create" : openId === undefined ? "list" : "read"}
           />
         )}
-        {dialog === "deleted" && <DeletedDialog {...dialogProps} />}
+        {dialog === "deleted" && <DeletedDialog {...dialogProps} {...{ info, columns, query }} />}
         {dialog === "import" && <ImportDialog {...dialogProps} file={file} onFile={setFile} />}
         {(dialog === "export" || dialog === "export-selected") && (
           <ExportDialog
@@ -170,9 +192,10 @@ export function ListPage({ route }: { route: Shown }) {
         {(dialog === "change" || dialog === "delete") && (
           <BulkDialog
             {...dialogProps}
-            {...{ columns, ids }}
+            {...{ columns, ids, everything }}
+            selected={count}
             kind={dialog}
-            onLeaveOut={(left) => setSelected(new Set(ids.filter((each) => each !== left)))}
+            onLeaveOut={(left) => setSelected(new Set([...picked].filter((each) => each !== left)))}
             onDone={clear}
           />
         )}
@@ -202,11 +225,17 @@ export function ListPage({ route }: { route: Shown }) {
 function useColumns(info: CollectionDetails | undefined, items: readonly Resource[]): readonly Column[] {
   const kept = useRef<{ columns: readonly Column[]; key: string }>(undefined);
   return useMemo(() => {
-    const columns = columnsOf(info, items);
+    const columns = columnsOf(info, items, titleIn);
     const key = JSON.stringify(columns);
     if (kept.current?.key !== key) kept.current = { columns, key };
     return kept.current.columns;
   }, [info, items]);
+}
+
+/** The attribute that is the title in a collection whose schema has one. */
+function titleIn(collection: string): string | undefined {
+  const properties = propertiesOf(knownCollection(collection));
+  return titleNames.find((name) => Object.hasOwn(properties, name));
 }
 
 interface NothingProps {
@@ -251,16 +280,6 @@ function Nothing({ isPart, onClear, onNew, onImport }: NothingProps) {
   );
 }
 
-/** What the service says is wrong, by the names of parameters. */
-function wrongParameters(error: unknown): Map<string, string> {
-  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
-  return new Map(
-    violations.flatMap(({ in: place, name, detail }) =>
-      place === "query" && name !== undefined ? [[name, detail] as const] : [],
-    ),
-  );
-}
-
 function ListError({ error, query, onRetry }: { error: unknown; query: ListQuery; onRetry(): void }) {
   if (!(error instanceof ProblemError) || error.code !== "QUERY_TOO_EXPENSIVE")
     return <Problem error={error} onRetry={onRetry} />;
@@ -283,6 +302,15 @@ function ListError({ error, query, onRetry }: { error: unknown; query: ListQuery
 /** The first sentence says what is wrong. The advice after it is shown as text to copy. */
 function firstSentence(text: string): string {
   return /^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+/** How many resources a list has; 0 if the service cannot count them. */
+async function countMatching(collection: string, query: string): Promise<number> {
+  const list = collectionClient(collection).list({ query, limit: 0, count: "exact" } as object);
+  return list.page().then(
+    ({ total = 0 }) => total,
+    () => 0,
+  );
 }
 
 /** The ids of the first resources of a list, as many as one change can have. */

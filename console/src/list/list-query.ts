@@ -67,9 +67,46 @@ export function parameterOf({ name, operator, parameter }: Condition): string {
   return parameter ?? (operator === "eq" && isPlain(name) ? name : `${name}:${operator}`);
 }
 
-/** The values of `in` and `nin`, and the one value of other operators. */
+/** Whether an operator takes several values. */
+export function takesSeveral(operator: Operator): boolean {
+  return operator === "in" || operator === "nin" || operator === "ini";
+}
+
+/** The values of an operator that takes several, and the one value of other operators. */
 export function valuesOf({ operator, value }: Pick<Condition, "operator" | "value">): string[] {
-  return operator === "in" || operator === "nin" ? value.split(",").filter((each) => each !== "") : [value];
+  return takesSeveral(operator) ? value.split(",").filter((each) => each !== "") : [value];
+}
+
+/** A filter of `any` as people read it, such as `sku is A, qty at least 5`. What it cannot say so stays JSON. */
+export function itemsText(value: string): string {
+  try {
+    const members = Object.entries(JSON.parse(value) as object).map(([name, wanted]) =>
+      memberText(name, wanted),
+    );
+    return members.includes(undefined) || members.length === 0 ? value : members.join(", ");
+  } catch {
+    return value;
+  }
+}
+
+/** What one member of a filter says; `undefined` for a group, and for a filter inside of it. */
+function memberText(name: string, wanted: unknown): string | undefined {
+  if (["and", "or", "not"].includes(name)) return undefined;
+  const isObject = typeof wanted === "object" && wanted !== null && !Array.isArray(wanted);
+  const conditions = Object.entries(isObject ? wanted : { [Array.isArray(wanted) ? "in" : "eq"]: wanted });
+  const isKnown = conditions.every(
+    ([operator]) => operator !== "any" && Object.hasOwn(texts.operators, operator),
+  );
+  if (!isKnown || conditions.length === 0) return undefined;
+  const said = conditions.map(
+    ([operator, operand]) => `${texts.operators[operator as Operator]} ${textOf(operand)}`,
+  );
+  return `${name} ${said.join(", ")}`;
+}
+
+function textOf(operand: unknown): string {
+  if (Array.isArray(operand)) return operand.map(textOf).join(", ");
+  return typeof operand === "string" && operand !== "" ? operand : JSON.stringify(operand);
 }
 
 function readSort(text: string): SortKey[] {
@@ -96,9 +133,12 @@ function readPair(text: string): SortKey | undefined {
   }
 }
 
+/** Names that a list of keys would read in another way. */
+const unlisted = /^[-+[]|[,:]/;
+
 function formatSort(sort: readonly SortKey[]): string {
   const [only] = sort;
-  if (sort.length === 1 && only !== undefined && /^[-+[]|[,:]/.test(only.name))
+  if (sort.length === 1 && only !== undefined && unlisted.test(only.name))
     return JSON.stringify([only.name, only.isDescending ? "DESC" : "ASC"]);
   return sort.map(keyOf).join(",");
 }
@@ -133,6 +173,20 @@ export function nextSort(sort: readonly SortKey[], name: string, isAdded: boolea
   return others.map((each) => (each.name === name ? { ...each, isDescending: true } : each));
 }
 
+/** Turns the natural order of an attribute on or off. It becomes the only key if the list is not sorted by it. */
+export function toggleNatural(sort: readonly SortKey[], name: string): SortKey[] {
+  if (!sort.some((each) => each.name === name)) return [{ name, isDescending: false, isNatural: true }];
+  return sort.map((each) => {
+    const { isNatural = false, ...key } = each;
+    return each.name !== name ? each : isNatural ? key : { ...key, isNatural: true };
+  });
+}
+
+/** Whether `sort` can name the natural order of an attribute. */
+export function canBeNatural(name: string): boolean {
+  return !unlisted.test(name);
+}
+
 /** Whether a name needs no operator to be a filter by an attribute. */
 function isPlain(name: string): boolean {
   return /^[a-zA-Z][a-zA-Z0-9.]*$/.test(name) && !reserved.has(name) && !others.has(name);
@@ -158,6 +212,7 @@ const textual: readonly Operator[] = [
   "startsWithi",
   "endsWith",
   "in",
+  "ini",
   "nin",
   "gt",
   "gte",
@@ -179,7 +234,7 @@ export const operatorsOf: Record<Kind, readonly Operator[]> = {
   time: times,
   date: times,
   choice: ["in", "nin", "eq", "ne", "exists"],
-  list: ["contains", "containsi", "exists"],
+  list: ["contains", "containsi", "any", "exists"],
   object: ["exists"],
   reference: ["eq", "ne", "in", "nin", "exists"],
   any: textual,
@@ -187,7 +242,7 @@ export const operatorsOf: Record<Kind, readonly Operator[]> = {
 
 /** The value of a filter before the user has typed one. */
 export function firstValue(operator: Operator, kind: Kind): string {
-  return operator === "exists" || kind === "boolean" ? "true" : "";
+  return operator === "exists" || (kind === "boolean" && operator !== "any") ? "true" : "";
 }
 
 /** The index that would serve a list, as text for the configuration: the one that the service suggests, or by its rule. */

@@ -2,9 +2,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { changedNames } from "../resource/edit.ts";
+import { knownCollection } from "../service/collections.ts";
 import { type Change, useChanges } from "../service/live.ts";
 import { queries, type Rest, readNext } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
+import { readListQuery } from "./list-query.ts";
 
 /** The most resources of one request. */
 const pageSize = 100;
@@ -37,10 +39,21 @@ interface Since {
 const unchanged: Since = { first: undefined, changed: new Map(), fresh: none, news: 0 };
 
 /** Whether changed resources may have another place: one of them has another value of an attribute that the list is sorted by. */
-function isMoved(query: string, shown: ReadonlyMap<string, Resource>, found: readonly Resource[]): boolean {
-  const sort = new URLSearchParams(query).get("sort");
-  if (sort === null) return false; // the order of ids never changes
-  const names = new Set(sort.split(",").map((key) => key.replace(/^[+ -]/, "").split(".")[0]));
+function isMoved(
+  { collection, query }: { collection: string; query: string },
+  shown: ReadonlyMap<string, Resource>,
+  found: readonly Resource[],
+): boolean {
+  const { sort } = readListQuery(query); // without a sort, the order of ids never changes
+  const relations = new Map(
+    knownCollection(collection)?.relations.map((each) => [each.name, each.attribute]),
+  );
+  const names = new Set(
+    sort.flatMap(({ name }) => {
+      const [first = name] = name.split(".");
+      return [first, relations.get(first) ?? first];
+    }),
+  );
   return found.some((each) => {
     const old = shown.get(String(each.id));
     return old !== undefined && changedNames(old, each).some((name) => names.has(name));
@@ -110,7 +123,8 @@ export function usePages(collection: string, query: string, isAtTop: () => boole
         if (start !== latest.current.data?.pages[0]) return;
         const shown = new Map(latest.current.items.map((each) => [String(each.id), each]));
         const more = found.filter(({ id }) => !shown.has(String(id))).length;
-        if ((more > 0 && isAtTop()) || isMoved(query, shown, found)) return reread(mostPages, ids);
+        if ((more > 0 && isAtTop()) || isMoved({ collection, query }, shown, found))
+          return reread(mostPages, ids);
         const now = new Map(found.map((each) => [String(each.id), each]));
         setSince(({ first, changed, news }) => ({
           first: start,

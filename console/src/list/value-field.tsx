@@ -17,7 +17,7 @@ import { collectionClient } from "../service/session.ts";
 import { useSearch } from "../service/titles.ts";
 import { listTexts } from "../texts.ts";
 import type { Column } from "./columns.ts";
-import { type Operator, valuesOf } from "./list-query.ts";
+import { type Operator, takesSeveral, valuesOf } from "./list-query.ts";
 
 interface ValueFieldProps {
   collection: string;
@@ -39,12 +39,24 @@ const fieldOf = ({ isInDialog = false }: Pick<ValueFieldProps, "isInDialog">) =>
 export function ValueField(props: ValueFieldProps) {
   const { column, operator, value, onChange } = props;
   const field = fieldOf(props);
-  const isList = operator === "in" || operator === "nin";
+  const isList = takesSeveral(operator);
   const list = {
     value: valuesOf({ operator, value }),
     onChange: (next: string[]) => onChange(next.join(",")),
   };
   const one = { value: value || null, onChange: (next: string | null) => onChange(next ?? "") };
+  const { comboboxProps: _, ...plain } = field;
+  if (operator === "any")
+    return (
+      <TextInput
+        {...plain}
+        w={320}
+        data-autofocus
+        placeholder={listTexts.itemsExample}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
   if (operator === "exists" || column.kind === "boolean")
     return <Select {...field} {...one} data={["true", "false"]} allowDeselect={false} />;
   if (column.kind === "choice" && column.choices !== undefined) {
@@ -57,7 +69,6 @@ export function ValueField(props: ValueFieldProps) {
   }
   if (column.kind === "reference") return <ReferenceField {...props} isList={isList} />;
   if (isList) return <TagsInput {...field} {...list} placeholder={listTexts.severalValues} />;
-  const { comboboxProps: _, ...plain } = field;
   switch (column.kind) {
     case "time":
       return (

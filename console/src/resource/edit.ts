@@ -75,11 +75,11 @@ function withoutKey(map: ReadonlyMap<string, string>, name: string): ReadonlyMap
 }
 
 /** The errors that still apply to a draft: those of attributes that the user has changed since are left out. */
-export function stillWrong({ byName, others }: Refusal, refused: Attributes, mine: Attributes): Refusal {
+export function stillWrong({ byName, ...rest }: Refusal, refused: Attributes, mine: Attributes): Refusal {
   const isSame = (name: string) =>
     Object.hasOwn(refused, name) === Object.hasOwn(mine, name) &&
     isEqual(valueAt(refused, name), valueAt(mine, name));
-  return { byName: new Map([...byName].filter(([name]) => isSame(name))), others };
+  return { byName: new Map([...byName].filter(([name]) => isSame(name))), ...rest };
 }
 
 /** The attributes of a resource, by name. Absent attributes have no member. */

@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { CollectionDetails } from "holdfast-client";
 import { Dialog } from "../parts/dialog.tsx";
 import { formatInstant, formatTime } from "../parts/formats.ts";
-import { setGuard } from "../route.ts";
-import { messageOf, otherProblems, type Refusal } from "../service/errors.ts";
+import { formatRoute, setGuard } from "../route.ts";
+import { messageOf, otherProblems, type Place, type Refusal } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
+import { useTitle } from "../service/titles.ts";
 import { texts } from "../texts.ts";
 import { copyOf, openNew } from "./drafts.ts";
 import { differencesOf, type Edit, resetValue, tagOf, versionOf } from "./edit.ts";
@@ -23,7 +24,25 @@ export function RefusedNotice({ refusal, names }: { refusal: Refusal; names: Rea
       {problems.length === 0
         ? texts.resource.seeFields(count)
         : problems.map((each) => <div key={each}>{each}</div>)}
+      {refusal.holder !== undefined && <Holder {...refusal.holder} />}
     </Alert>
+  );
+}
+
+/** Leads to the resource that has the unique values already. */
+export function Holder({ collection, id, onOpen }: Place & { onOpen?: () => void }) {
+  const title = useTitle(collection, id);
+  return (
+    <div>
+      {texts.resource.holder}{" "}
+      <a
+        className="ref"
+        href={formatRoute({ kind: "resource", collection, query: "", id, tab: "fields" })}
+        onClick={onOpen}
+      >
+        {title ?? id}
+      </a>
+    </div>
   );
 }
 

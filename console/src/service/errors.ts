@@ -14,14 +14,29 @@ export interface Refusal {
   byName: ReadonlyMap<string, readonly string[]>;
   /** The sentences of no attribute. */
   others: readonly string[];
+  /** The resource that has the unique values already, if the caller can read it. */
+  holder?: Place | undefined;
+}
+
+/** Where a resource is. */
+export interface Place {
+  collection: string;
+  id: string;
 }
 
 /** The errors of a failed write, for a form. */
 export function refusalOf(error: unknown): Refusal {
   const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
-  return violations.length > 0
-    ? sortViolations(violations)
-    : { byName: new Map(), others: [messageOf(error)] };
+  const refusal =
+    violations.length > 0 ? sortViolations(violations) : { byName: new Map(), others: [messageOf(error)] };
+  return { ...refusal, holder: holderOf(error) };
+}
+
+/** The resource that has the unique values of a refused write; `undefined` for other errors, and if the caller cannot read it. */
+export function holderOf(error: unknown): Place | undefined {
+  const path = error instanceof ProblemError ? error.problem.holder : undefined;
+  const [collection, id] = path?.split("/").slice(-2).map(decode) ?? [];
+  return collection === undefined || id === undefined ? undefined : { collection, id };
 }
 
 /** Sorts violations by the attribute that their JSON Pointer names first. */
@@ -51,4 +66,14 @@ function sentence(path: readonly string[], detail: string): string {
 export function pathOf(pointer: string): string[] {
   const [, ...parts] = pointer.replace(/^#/, "").split("/");
   return parts.map((part) => decode(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** What the service says is wrong, by the names of parameters. */
+export function wrongParameters(error: unknown): Map<string, string> {
+  const violations = error instanceof ProblemError ? (error.problem.violations ?? []) : [];
+  return new Map(
+    violations.flatMap(({ in: place, name, detail }) =>
+      place === "query" && name !== undefined ? [[name, detail] as const] : [],
+    ),
+  );
 }

@@ -6,7 +6,6 @@ import { describe, type TestContext, test } from "node:test";
 import type { Page } from "playwright-core";
 import { signInPageTexts } from "../../../console/src/sign-in/sign-in-page-texts.ts";
 import { administrationTexts, listTexts, signInTexts, texts } from "../../../console/src/texts.ts";
-import type { ServiceOptions } from "../../http/service.ts";
 import {
   bearer,
   bodyOf,
@@ -16,6 +15,7 @@ import {
   problemOf,
   startPeople,
 } from "../../http/users/people.ts";
+import { startOpenId, TestBrowser } from "../../http/users/provider-servers.ts";
 import { until } from "../../until.ts";
 import { inConsole, pressInDialog, skip } from "./console-page.ts";
 import { focusOf, tabTo } from "./focus.ts";
@@ -25,13 +25,16 @@ const root = "root@root.example";
 const ada = "ada@example.org";
 
 /** A service in which the addresses of one domain administer. */
-async function start(t: TestContext, options: Pick<ServiceOptions, "now"> = {}): Promise<People> {
+async function start(
+  t: TestContext,
+  { users, ...options }: Pick<NonNullable<Parameters<typeof startPeople>[1]>, "now" | "users"> = {},
+): Promise<People> {
   const people = await startPeople(t, {
     ...options,
     // What drives the browser runs in the thread of the service.
     probe: { standstillMs: Number.POSITIVE_INFINITY },
     console: true,
-    users: { signUp: { domains: ["root.example"], roles: ["ops"] }, roles: ["editor", "ops"] },
+    users: { signUp: { domains: ["root.example"], roles: ["ops"] }, roles: ["editor", "ops"], ...users },
   });
   await people.join(root, { profile: { name: "Root" } });
   return people;
@@ -95,6 +98,7 @@ async function act(page: Page, email: string, action: string): Promise<void> {
   });
   await page.keyboard.press("Enter");
   await dialogOf(page).waitFor();
+  await item.waitFor({ state: "detached" });
 }
 
 const closed = (page: Page) => dialogOf(page).waitFor({ state: "detached" });
@@ -209,6 +213,12 @@ describe("the accounts in the console", { skip }, () => {
       await pressInDialog(page, texts.close);
       await closed(page);
 
+      // This service has no providers.
+      await act(page, email, accounts.identities);
+      await dialogOf(page).getByText(accounts.noIdentities).waitFor();
+      await pressInDialog(page, texts.close);
+      await closed(page);
+
       assert.equal(await isIn(), true);
       await act(page, email, accounts.actions.signOut.action);
       assert.equal(await isIn(), true, "the dialog only asks");
@@ -245,6 +255,36 @@ describe("the accounts in the console", { skip }, () => {
       await pressInDialog(page, accounts.actions.disable.action);
       await dialogOf(page).getByRole("alert").getByText("This is the last account").waitFor();
     });
+  });
+
+  test("an administrator sees the identities of a user, and removes one", async (t) => {
+    const work = await startOpenId(t, { trustEmail: true });
+    const people = await start(t, {
+      users: { methods: ["password", "email", "providers"], providers: [work.settings] },
+    });
+    const email = "bob@root.example";
+    work.person = { sub: "1", email, email_verified: true };
+    const browser = new TestBrowser(people.service);
+    await browser.signIn("work");
+    assert.equal((await browser.user())?.email, email);
+    await asRoot(people, "#/_accounts", async (page) => {
+      await act(page, root, accounts.identities);
+      await dialogOf(page).getByText(accounts.noIdentities).waitFor();
+      await pressInDialog(page, texts.close);
+      await closed(page);
+      await act(page, email, accounts.identities);
+      await dialogOf(page).getByRole("cell", { name: "work", exact: true }).waitFor();
+      await dialogOf(page).getByRole("cell", { name: email, exact: true }).waitFor();
+      await judge(page, "identities");
+      const remove = dialogOf(page).getByRole("button", { name: accounts.unlinkOf("work", email) });
+      await remove.click();
+      await pressInDialog(page, texts.cancel);
+      await remove.click();
+      await dialogOf(page).getByText(accounts.unlinkTitle("work", email)).waitFor();
+      await pressInDialog(page, accounts.unlink);
+      await dialogOf(page).getByText(accounts.noIdentities).waitFor();
+    });
+    await until("the session of the user has ended", async () => (await browser.user()) === undefined);
   });
 
   test("a long list is read page by page, also on a small screen", async (t) => {

@@ -112,6 +112,8 @@ async function fill(send: House["send"], receiver: Receiver): Promise<void> {
     rating: 3,
   });
   await send("PATCH", "articles/a002", { open: null });
+  const note = await send("POST", "notes", { text: "Gone" });
+  await send("DELETE", `notes/${note.id}`, undefined, { "If-Match": "*" });
   const invalid = [{ title: "Lost", status: "lost" }, { title: "" }];
   await send("POST", "articles/_import?skipInvalid=true", invalid, { Prefer: "respond-async" });
   const update = { update: { tags: { $set: ["sea"] } }, filter: { id: "a003" }, max: 10 };

@@ -64,6 +64,31 @@ export const listScreens: readonly Screen[] = [
     },
   },
   {
+    name: "filter of objects",
+    fragment: '#/notes?lines:any={"sku":"A","qty":{"gte":5}}&title:ini=a,b',
+    async open(page) {
+      await page.locator(".chip .inner").first().click();
+      await page.locator(".filter-form").getByLabel(listTexts.value).waitFor();
+    },
+  },
+  {
+    name: "natural order",
+    fragment: "#/articles?sort=title:natural",
+    async open(page) {
+      await press(page, texts.columns);
+      await page.getByRole("button", { name: listTexts.sortNatural("title") }).waitFor();
+    },
+  },
+  {
+    name: "deleted",
+    fragment: "#/notes?text=Gone",
+    async open(page) {
+      await openDialog(page, listTexts.deletedOnes);
+      await pressInDialog(page, listTexts.restoreAll);
+      await page.getByText(listTexts.wouldRestore(1)).waitFor();
+    },
+  },
+  {
     name: "columns",
     fragment: "#/articles",
     async open(page) {

@@ -1,6 +1,7 @@
 /** Lists of the console, and the basics of a resource, in a real browser. Runs on both stores. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { listTexts, texts } from "../../../console/src/texts.ts";
 import type { Service } from "../../http/service.ts";
 import { until } from "../../until.ts";
 import {
@@ -19,6 +20,7 @@ import {
   startShop,
   titleAt,
 } from "./console-page.ts";
+import { press } from "./list-screens.ts";
 
 const count = 250;
 
@@ -175,6 +177,137 @@ describe("a list of the console", { skip }, () => {
       await rowOf(page, "Article 002, changed").waitFor();
       const { json } = await service.send({ path: "/api/v1/articles/a002" });
       assert.equal((json as { title: string }).title, "Article 002, changed");
+    });
+  });
+});
+
+const text = { type: "string" };
+const line = { type: "object", properties: { sku: text, qty: { type: "integer" } } };
+
+describe("the orders and filters of a list", { skip }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startShop({
+      collections: {
+        authors: { schema: { type: "object", properties: { name: text } } },
+        books: {
+          references: { authorId: "authors" },
+          schema: {
+            type: "object",
+            properties: { title: text, authorId: text, lines: { type: "array", items: line } },
+          },
+        },
+      },
+      seeds: {
+        authors: [
+          { id: "a1", name: "Zora" },
+          { id: "a2", name: "Ada" },
+        ],
+        books: [
+          { id: "b1", title: "Item 10", authorId: "a1", lines: [{ sku: "A", qty: 7 }] },
+          {
+            id: "b2",
+            title: "item 9",
+            authorId: "a2",
+            lines: [
+              { sku: "A", qty: 1 },
+              { sku: "B", qty: 9 },
+            ],
+          },
+          { id: "b3", title: "Item 11", authorId: "a1" },
+        ],
+      },
+    });
+  });
+  after(() => service.stop());
+
+  test("the menu of the columns offers the natural order, and the heading shows it", async () => {
+    await inConsole(service, "#/books", async (page) => {
+      await columnBegins(page, "title", ["Item 10", "item 9", "Item 11"]);
+      await press(page, texts.columns);
+      const natural = page.getByRole("button", { name: listTexts.sortNatural("title") });
+      await natural.click();
+      await addressEnds(page, "#/books?sort=title:natural");
+      await columnBegins(page, "title", ["item 9", "Item 10", "Item 11"]);
+      assert.equal(await natural.getAttribute("aria-pressed"), "true");
+      await page.keyboard.press("Escape");
+      const heading = page.getByRole("columnheader", { name: `title ${listTexts.natural}` });
+      assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+      await heading.getByRole("button").click();
+      await addressEnds(page, "#/books?sort=-title:natural");
+      await columnBegins(page, "title", ["Item 11", "Item 10", "item 9"]);
+      // A row moves to its place in the natural order when another client changes it.
+      await page.getByText(texts.live, { exact: true }).waitFor();
+      await changeAs(service, "books/b2", { title: "item 9a" });
+      await changeAs(service, "books/b1", { title: "Item 12" });
+      await columnBegins(page, "title", ["Item 12", "Item 11", "item 9a"]);
+      await changeAs(service, "books/b1", { title: "Item 10" });
+      await changeAs(service, "books/b2", { title: "item 9" });
+      await columnBegins(page, "title", ["Item 11", "Item 10", "item 9"]);
+    });
+  });
+
+  test("a reference is sorted by the title that its cells show", async () => {
+    await inConsole(service, "#/books", async (page) => {
+      await columnBegins(page, "authorId", ["Zora", "Ada", "Zora"]);
+      await press(page, texts.columns);
+      await page.getByRole("button", { name: listTexts.sortBy("author.name") }).click();
+      await addressEnds(page, "#/books?sort=author.name");
+      await columnBegins(page, "authorId", ["Ada", "Zora", "Zora"]);
+      await page.keyboard.press("Escape");
+      const heading = page.getByRole("columnheader", { name: "authorId .name" });
+      assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+      await heading.getByRole("button").click();
+      await addressEnds(page, "#/books?sort=-author.name");
+      await columnBegins(page, "authorId", ["Zora", "Zora", "Ada"]);
+      await page.getByText(texts.live, { exact: true }).waitFor();
+      await changeAs(service, "books/b1", { authorId: "a2" });
+      await columnBegins(page, "authorId", ["Zora", "Ada", "Ada"]);
+      await changeAs(service, "books/b1", { authorId: "a1" });
+      await columnBegins(page, "authorId", ["Zora", "Zora", "Ada"]);
+      await press(page, texts.columns);
+      await page.getByRole("button", { name: listTexts.sortBy("author.name") }).click();
+      await addressEnds(page, "#/books");
+    });
+  });
+
+  test("every operator has a chip, also those for texts as people read them and for objects in lists", async () => {
+    const query = 'title:ini=ITEM 9,item 10&lines:any={"sku":"A","qty":{"gte":5}}&title:startsWithi=ITEM';
+    await inConsole(service, `#/books?${encodeURI(query)}`, async (page) => {
+      await columnBegins(page, "title", ["Item 10"]);
+      const chips = page.locator(".filters .chip:not(.dash)");
+      assert.deepEqual(
+        (await chips.allInnerTexts()).map((each) => each.split(/\s+/).join(" ").trim()),
+        [
+          `title ${texts.operators.ini} ITEM 9, item 10`,
+          `lines ${texts.operators.any} sku is A, qty at least 5`,
+          `title ${texts.operators.startsWithi} ITEM`,
+        ],
+      );
+      await chips.nth(1).locator(".inner").click();
+      const form = page.locator(".filter-form");
+      await form.getByLabel(listTexts.value).fill('{"sku":"B"}');
+      await form.getByRole("button", { name: listTexts.apply }).click();
+      await columnBegins(page, "title", ["item 9"]);
+      await chips.nth(0).locator(".inner").click();
+      await form.getByRole("combobox", { name: listTexts.value }).press("Backspace");
+      await form.getByRole("button", { name: listTexts.apply }).click();
+      await until("the list is read again", () =>
+        decodeURIComponent(page.url()).includes("title:ini=ITEM 9&"),
+      );
+      await press(page, listTexts.removeFilter("lines"));
+      await columnBegins(page, "title", ["item 9"]);
+      for (let n = 0; n < 2; n++) await press(page, listTexts.removeFilter("title"));
+      await rowCount(page, 3);
+      // A filter of the objects in a list is made in the form.
+      await press(page, texts.addFilter);
+      await form.getByRole("combobox", { name: listTexts.attribute }).click();
+      await form.getByRole("option", { name: "lines", exact: true }).click();
+      await form.getByRole("combobox", { name: listTexts.operator }).click();
+      await form.getByRole("option", { name: texts.operators.any, exact: true }).click();
+      await form.getByLabel(listTexts.value).fill('{"qty":{"lt":5}}');
+      await form.getByRole("button", { name: listTexts.apply }).click();
+      await rowCount(page, 1);
     });
   });
 });

@@ -44,6 +44,48 @@ describe("a resource in the console", { skip }, () => {
     await inConsole(service, "#/articles/a000", steps, { refused: [400] });
   });
 
+  test("leads to the resource that has a unique value already", async (t) => {
+    const own = await startShop({
+      collections: {
+        authors: {
+          unique: ["email"],
+          schema: {
+            type: "object",
+            properties: { name: { type: "string" }, email: { type: "string", maxLength: 80 } },
+          },
+        },
+      },
+      seeds: {
+        authors: [
+          { id: "ada", name: "Ada Byron", email: "ada@example.org" },
+          { id: "bob", name: "Bob Kahn", email: "bob@example.org" },
+        ],
+      },
+    });
+    t.after(() => own.stop());
+    for (const [fragment, button] of [
+      ["#/authors/bob", "Save changes"],
+      ["#/authors/_new", "Create"],
+    ] as const)
+      await inConsole(
+        own,
+        fragment,
+        async (page) => {
+          await field(page, "email").fill("ada@example.org");
+          await press(page, button);
+          const notice = panelOf(page).getByRole("alert").filter({ hasText: "Not saved" });
+          await notice.getByRole("link", { name: "Ada Byron" }).click();
+          await pressInDialog(page, "Discard and leave");
+          await addressEnds(page, "#/authors/ada");
+          await until(
+            "the other one is open",
+            async () => (await field(page, "name").inputValue()) === "Ada Byron",
+          );
+        },
+        { refused: [409] },
+      );
+  });
+
   test("shows both versions after a change by another client, and saves the choice", async () => {
     const steps = async (page: Page) => {
       await field(page, "title").fill("Mine");

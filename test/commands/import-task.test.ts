@@ -76,10 +76,12 @@ const report = {
 const begun = {
   id: "t1",
   kind: "import",
-  state: "running",
+  state: "checking",
   total: 4,
+  checked: 0,
   done: 0,
   changed: 0,
+  created: 0,
   refused: 0,
   firstRefused: [],
 };
@@ -154,7 +156,11 @@ describe("while the task works", () => {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
     t.mock.method(performance, "now", () => now() + aheadMs);
-    const states = [{ done: 1 }, { done: 2 }, { ...ended, state: "done", done: 4, changed: 4 }];
+    const states = [
+      { checked: 2 },
+      { state: "running", checked: 4, done: 1 },
+      { ...ended, state: "done", checked: 4, done: 4, changed: 4 },
+    ];
     const base = await service(t, (response) => {
       aheadMs += 6_000;
       response.end(JSON.stringify({ ...begun, ...states.shift() }));
@@ -162,17 +168,17 @@ describe("while the task works", () => {
     const { stderr } = await run(t, command(base), { cwd });
     assert.equal(
       stderr,
-      "importing topics: 1 resource (25%)\nimporting topics: 2 resources (50%)\nimporting topics: 4 resources (100%)\n",
+      "importing topics: 2 resources (25%)\nimporting topics: 1 resource (62%)\nimporting topics: 4 resources (100%)\n",
     );
   });
 
   test("a terminal shows a bar", { skip }, async (t) => {
     const cwd = await folder(t, { topics: file });
-    let state: object = { done: 2 };
+    let state: object = { state: "running", checked: 4, done: 2 };
     const base = await service(t, (response) => response.end(JSON.stringify({ ...begun, ...state })));
     const terminal = atTerminal(t, cwd, command(base));
-    await terminal.shows(/importing topics \S+ 50% \| 2 resources \|/);
-    state = { ...ended, state: "done", done: 4, changed: 4 };
+    await terminal.shows(/importing topics \S+ 75% \| 2 resources \|/);
+    state = { ...ended, state: "done", checked: 4, done: 4, changed: 4 };
     const { exitCode, shown } = await terminal.ended;
     assert.equal(exitCode, 0, shown);
     assert.match(shown, /100% \| 4 resources \|[\s\S]*4 resources imported into topics in /);

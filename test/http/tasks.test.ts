@@ -33,6 +33,8 @@ const service = await startServiceForFile({
   },
 });
 
+const codes = { properties: { code: { type: "string", maxLength: 9 }, n: { type: "integer" } } } as const;
+
 const asTask = { Prefer: "respond-async" };
 
 interface Task {
@@ -605,6 +607,16 @@ describe("an import as a task", () => {
     );
   });
 
+  test("makes no collection if it is a dry run or refused", async () => {
+    const [one, other] = [fresh(), fresh()];
+    const dry = await imported(await sendImport(one, [{ n: 1 }], "?dryRun=true"));
+    assert.deepEqual([dry.state, dry.changed], ["done", 1]);
+    const twice = await imported(await sendImport(other, [{ id: "a" }, { id: "a" }]));
+    assert.equal(twice.state, "refused");
+    const { collections } = (await get("")).json as { collections: { name: string }[] };
+    for (const each of [one, other]) assert.ok(collections.every(({ name }) => name !== each));
+  });
+
   test("by a unique key, is refused for a repeated key, and for what does not fit after the change", async () => {
     const lines = [{ code: "r1" }, { code: "r2", n: 9 }, { code: "r1" }];
     const task = await imported(await sendImport("strict", lines, "?on=code"));
@@ -831,4 +843,36 @@ test("an import that is cancelled while its resources are stored is answered wit
   const answer = await importing;
   assert.deepEqual([answer.status, taskOf(answer).state], [202, "cancelled"], answer.text);
   assert.deepEqual((await of.send({ path: "/api/v1/things" })).json, []);
+});
+
+test("an import by a unique key changes a resource that another write makes during its slice", async (t) => {
+  const of = await startService({ collections: { things: { unique: ["code"], schema: codes } } });
+  t.after(() => of.stop());
+  await of.create("things", {}); // the collection exists from now on
+  const { held, end } = holdCommits(t);
+  const path = "/api/v1/things";
+  const importing = of.send({
+    method: "POST",
+    path: `${path}/_import?on=code&skipInvalid=true`,
+    headers: { ...asTask, "Content-Type": "application/x-ndjson" },
+    body: '{"code":"k","n":2}\n{"code":"m"}\n',
+  });
+  for (const n of [0, 1, 2]) {
+    await until("the import is stored", () => held.length > n);
+    held[n]?.letGo();
+  }
+  const { id } = taskOf(await importing);
+  await until("its slice is about to be written", () => held.length === 4);
+  const creating = of.send({ method: "POST", path, content: { code: "k", n: 1 } });
+  await until("another resource with the key is about to be written", () => held.length === 5);
+  held[4]?.letGo();
+  const created = await creating;
+  check(created, { status: 201 });
+  end();
+  held[3]?.letGo();
+  await until("the task ends", async () => (await read(id, of)).state === "done");
+  const { changed, refused } = await read(id, of);
+  assert.deepEqual([changed, refused], [2, 0]);
+  const at = { path: `${path}?code=k` };
+  assert.deepEqual((await of.send(at)).json, [{ ...(created.json as object), n: 2 }]);
 });

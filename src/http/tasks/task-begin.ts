@@ -25,7 +25,7 @@ import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { prefersAsync } from "../protocol/prefer.ts";
 import type { Service } from "../service.ts";
 import { commit, type Write } from "../writes/commit.ts";
-import { requireCollection } from "../writes/create.ts";
+import { requireFewCollections } from "../writes/create.ts";
 import { readRewind } from "../writes/rewind.ts";
 import { untilCommitted } from "../writes/write.ts";
 import { partSize, type TaskRewind } from "./task-plan.ts";
@@ -159,7 +159,7 @@ export async function beginImport(
   const { readImport } = await import("../imports/imports.ts");
   return readImport(service, operation, request, async ({ spool, report }) => {
     const { collection, asked, caller } = operation;
-    await requireCollection(service, collection);
+    requireFewCollections(service, collection);
     const asking = {
       collection: collection.name,
       refused: report.invalid,

@@ -13,12 +13,13 @@ import type { TaskItem } from "../../tasks/task.ts";
 import { createPauses } from "../admission/turns.ts";
 import { decideOne, leastBytes, timeOf } from "../batch/bulk.ts";
 import { decideRestore } from "../batch/restores.ts";
-import { storeFilter } from "../caller/permission.ts";
+import { type Guard, storeFilter } from "../caller/permission.ts";
 import { narrowed } from "../lists/lists.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { timeOfChange } from "../writes/commit.ts";
-import { bulkOf, keyOfImport, operationIn, type TaskWork } from "./task-work.ts";
+import { requireCollection } from "../writes/create.ts";
+import { bulkOf, importedIn, keyOfImport, operationIn, type TaskWork } from "./task-work.ts";
 
 /** What becomes of one resource: a change, the reason why it is refused, or nothing if it stays the same. */
 export type Decision = Change | Problem | undefined;
@@ -97,14 +98,16 @@ async function decideImports(work: TaskWork, name: string, items: readonly TaskI
   const { service } = work;
   const { store } = service;
   const at = service.now();
-  const { collection } = operationIn(work, name);
+  const collection = importedIn(service, name);
   const key = keyOfImport(work, collection);
+  // A check uses up no integers, and makes no collection.
+  const isChecking = work.task.value.state === "checking";
+  if (!isChecking) await requireCollection(service, collection);
   // Together, because each of them is a question to the store.
   const rows = key === undefined ? items.map(rowOf) : await mergedRows(work, collection, { key, items, at });
   const without = rows.filter((row) => !(row instanceof Problem) && row?.id === undefined).length;
   const areNumbers = collection.idKind === "integer";
-  // A check uses up no integers. These are the largest ones, which no resource has.
-  const isChecking = work.task.value.state === "checking";
+  // These are the largest ones, which no resource has.
   let next = Number.MAX_SAFE_INTEGER - without;
   if (areNumbers && without > 0 && !isChecking) next = await store.reserveIds(name, without);
   const settled = rows.map((row) =>
@@ -216,7 +219,7 @@ async function lastOf(
 
 /** The change that goes back to the version of the plan, or `undefined` if nothing differs. */
 async function wayBack(
-  { service }: TaskWork,
+  { service, task: { value: task } }: TaskWork,
   operation: Bulk,
   {
     item: { id = "", version = 0, exists = false, to },
@@ -226,14 +229,18 @@ async function wayBack(
 ): Promise<Decision> {
   const { collection, guard } = operation;
   const key = keyOf({ collection, id });
+  // The access rules do not apply to a rewind.
+  const requireRight: Guard["require"] = (action, text) => {
+    if (task.kind !== "rewind") guard.require(action, text);
+  };
   if (to === null || to === undefined) {
-    guard.require("delete", before.text);
+    requireRight("delete", before.text);
     return { key, expect: version, next: undefined, replaced: before.text.length };
   }
   const then = await service.store.version(key, to);
   if (then === undefined) return notKept();
-  guard.require(exists ? "update" : "create", then.text);
-  if (exists) guard.require("update", before.text);
+  requireRight(exists ? "update" : "create", then.text);
+  if (exists) requireRight("update", before.text);
   const attributes = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
   const violations = collection.validate(attributes);
   if (violations.length > 0)

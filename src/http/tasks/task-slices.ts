@@ -72,6 +72,8 @@ export async function doSlice(
 ): Promise<SliceOutcome | undefined> {
   /** The problems with which the store has refused items. */
   const refused = new Map<number, Problem>();
+  /** The items of an import by a unique key that have been decided again, because another write may have made their resources. */
+  const again = new Set<number>();
   for (let most = size; ; ) {
     const slice = new Slice(work, { ...source, items: source.items.slice(0, most) }, refused);
     try {
@@ -82,7 +84,10 @@ export async function doSlice(
         const index = slice.itemOf(each);
         return index === undefined ? [] : [[index, each] as const];
       });
-      if (found.length > 0) for (const [index, each] of found) refused.set(index, each);
+      if (found.length > 0)
+        for (const [index, each] of found)
+          if (slice.mayChange(index, each) && !again.has(index)) again.add(index);
+          else refused.set(index, each);
       else if (most === 1 && !refused.has(0)) refused.set(0, error);
       else if (most === 1) throw error;
       // It is about the slice as a whole, such as too much text that follows from deletes.
@@ -130,6 +135,14 @@ class Slice {
     return change === undefined ? undefined : this.#changing[change];
   }
 
+  /** Whether a refused new resource can be the change of one that another write has made with its key. */
+  mayChange(index: number, { code }: Problem): boolean {
+    const { task, request } = this.#work;
+    const decision = this.#decisions[index];
+    const isByKey = task.value.kind === "import" && request.content !== undefined;
+    return isByKey && code === "UNIQUE_VIOLATION" && isChange(decision) && decision.expect === "absent";
+  }
+
   get #steps(): WriteSteps<Writes, true, undefined> {
     const { collection, items } = this.#source;
     return {
@@ -156,10 +169,12 @@ class Slice {
     this.#decisions = decisions.map((decision, index) => this.#refused.get(index) ?? decision);
     this.#changing = this.#decisions.flatMap((each, index) => (isChange(each) ? [index] : []));
     const changes = this.#decisions.filter(isChange);
+    // Nothing in the store conflicts with what would make the collection.
+    const judged = service.store.collections().has(collection) ? changes : [];
     const { kind, id } = task.value;
     return {
       kind: "plan",
-      changes: this.#isOnlyJudged ? changes : [...changes, ...this.#progress(changes, at)],
+      changes: this.#isOnlyJudged ? judged : [...changes, ...this.#progress(changes, at)],
       at,
       isDryRun: this.#isOnlyJudged,
       // Without deletes, this only makes the store say everything that it refuses.

@@ -14,7 +14,7 @@ import { Admission, Ticket } from "../admission/ticket.ts";
 import { askedIn } from "../batch/bulk.ts";
 import { deletedFor, restoresIn } from "../batch/restores.ts";
 import type { Caller } from "../caller/admit.ts";
-import { guardOf, viewFor } from "../caller/permission.ts";
+import { administers, guardOf, viewFor } from "../caller/permission.ts";
 import type { Bulk } from "../operations/operation.ts";
 import { noContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -35,6 +35,17 @@ export function operationIn({ service, caller }: Pick<TaskWork, "service" | "cal
   const collection = viewFor(service, findCollection(service, name) ?? openCollection(name), caller);
   const path = `${service.settings.prefix}/${name}`;
   return { collection, path, guard: guardOf(service, collection, caller), caller };
+}
+
+/** The collection of an import. Its caller sets every attribute, because the access rules do not apply to imports. */
+export function importedIn(service: Service, name: string): Collection {
+  return { ...(findCollection(service, name) ?? openCollection(name)), visibility: undefined };
+}
+
+/** Throws INSUFFICIENT_SCOPE if only administrators can begin such a task, and its caller is none any more. */
+export function requireAdministrator({ service, caller, task: { value } }: TaskWork): void {
+  if ((value.kind !== "import" && value.kind !== "rewind") || administers(service, caller)) return;
+  throw new Problem("INSUFFICIENT_SCOPE", "The caller of the task no longer administers the service.");
 }
 
 /** The resources that a task selects: of its collection, or deleted ones. */

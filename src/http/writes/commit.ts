@@ -2,7 +2,7 @@
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { isAbout } from "../../collection/resource.ts";
 import { hiddenConflict } from "../../collection/visibility.ts";
-import { Problem } from "../../errors.ts";
+import { Problem, type Violation } from "../../errors.ts";
 import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
 import { authorInTask } from "../../store/port/change-log.ts";
 import type { Change } from "../../store/port/commit.ts";
@@ -133,36 +133,45 @@ async function withAccounts(
 }
 
 /**
- * The store names the attributes that it refuses. For the client, these are violations of the body. For a unique value, the client also
- * learns which resource has it, if the caller can read that one.
+ * The store names the attributes that it refuses. For the client, these are violations of the body, without the names of attributes
+ * that the caller cannot see. For a unique value, the client also learns which resource has it, if the caller can read that one.
  */
 async function withViolations(write: Write, changes: readonly Change[], error: unknown): Promise<unknown> {
   if (!(error instanceof Problem) || error.attributes.length === 0) return error;
-  const { code, message, change, attributes, others } = error;
-  if (code === "UNIQUE_VIOLATION") return withHolder(write, changes[change ?? 0] as Change, error);
-  const violations = attributes.map(
-    (pointer) => ({ in: "body", pointer, code: "reference", detail: danglingDetail }) as const,
-  );
-  return new Problem(code, message, { violations, change, attributes, others });
+  const { service, operation } = write;
+  const { code, change, attributes, takenBy = "" } = error;
+  const { collection: name } = (changes[change ?? 0] as Change).key;
+  const declared = findCollection(service, name) ?? openCollection(name);
+  const collection = viewFor(service, declared, operation.caller);
+  const isUnique = code === "UNIQUE_VIOLATION";
+  // A client can send the reference in a write-only attribute.
+  const { hidden, restricted } = collection.visibility ?? {};
+  const secret = [...((isUnique ? hidden : restricted) ?? [])];
+  const seen = attributes.filter((pointer) => !secret.some((each) => isAbout({ pointer }, each)));
+  const violations = isUnique ? takenViolations(seen) : seen.map(danglingViolation);
+  if (seen.length < attributes.length) violations.push(hiddenConflict);
+  const seenMessage = isUnique ? takenMessage(seen) : error.message;
+  const message = seen.length === 0 ? `The resource ${hiddenConflict.detail}.` : seenMessage;
+  const holder = isUnique ? await holderFor(write, collection, takenBy) : undefined;
+  const others = await Promise.all(error.others.map((each) => withViolations(write, changes, each)));
+  const told = { violations, holder, takenBy: error.takenBy, change, attributes };
+  return new Problem(code, message, { ...told, others: others as Problem[] });
 }
 
-/** The problem of a unique value, with the path of its holder, and without the names of attributes that the caller cannot see. */
-async function withHolder(
+/** The path of the resource that has a unique value; `null` if the caller cannot read it. */
+async function holderFor(
   { service, operation: { caller } }: Write,
-  { key: { collection: name } }: Change,
-  { code, change, attributes, takenBy: id = "", others }: Problem,
-): Promise<Problem> {
-  const declared = findCollection(service, name) ?? openCollection(name);
-  const collection = viewFor(service, declared, caller);
-  const hidden = [...(collection.visibility?.hidden ?? [])];
-  const seen = attributes.filter((pointer) => !hidden.some((each) => isAbout({ pointer }, each)));
-  const violations = takenViolations(seen);
-  if (seen.length < attributes.length) violations.push(hiddenConflict);
-  const message = seen.length === 0 ? `The resource ${hiddenConflict.detail}.` : takenMessage(seen);
+  collection: Collection,
+  id: string,
+): Promise<string | null | undefined> {
+  const { name } = collection;
   const stored = isInternal(name) ? undefined : await service.store.read({ collection: name, id });
   const path = resourcePath(`${service.settings.prefix}/${name}`, id);
-  const holder = stored && (guardOf(service, collection, caller).may("read", stored.text) ? path : null);
-  return new Problem(code, message, { violations, holder, takenBy: id, change, attributes, others });
+  return stored && (guardOf(service, collection, caller).may("read", stored.text) ? path : null);
+}
+
+function danglingViolation(pointer: string): Violation {
+  return { in: "body", pointer, code: "reference", detail: danglingDetail };
 }
 
 /**

@@ -154,7 +154,7 @@ function settablePart({ text }: Stored, { visibility }: Collection): Record<stri
 function explained(error: unknown, { collection, guard }: Restore, version: number): unknown {
   if (!(error instanceof Problem) || error.violations.length === 0) return error;
   const { code, message, violations, holder } = error;
-  const isHidden = code === "UNIQUE_VIOLATION" && violations.includes(hiddenConflict);
+  const isHidden = code !== "VALIDATION_FAILED" && violations.includes(hiddenConflict);
   const isVisible = guard.canRead && areVisible(violations, collection) && !isHidden;
   if (isVisible)
     return new Problem(code, `Version ${version} cannot be restored. ${message}`, { violations, holder });

@@ -1,0 +1,157 @@
+/** What a task can do and tell: as much as the request of its caller. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { until } from "../until.ts";
+import { auth, type Caller, sendAs } from "./access/callers.ts";
+import { check } from "./check.ts";
+import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
+import { openTestStore } from "./test-store.ts";
+
+const text = { type: "string", maxLength: 99 } as const;
+const own = { where: { owner: "$subject" } } as const;
+const some = { read: [own, { role: "editor" }], write: [own, { role: "editor" }] };
+const hr = { ...auth, administrators: [{ role: "hr" }] };
+
+const service = await startServiceForFile({
+  auth: hr,
+  collections: {
+    bosses: { access: { read: { role: "editor" }, write: { role: "editor" } } },
+    staff: {
+      schema: {
+        properties: {
+          owner: text,
+          code: text,
+          boss: text,
+          isActive: { type: "boolean" },
+          n: { type: "integer" },
+        },
+      },
+      attributes: { code: { roles: ["editor"] }, boss: { roles: ["editor"] } },
+      unique: [{ attribute: "code", where: { isActive: true } }],
+      references: { boss: { collection: "bosses", onDelete: "restrict" } },
+      access: some,
+    },
+    codes: {
+      schema: { properties: { code: text, n: { type: "integer" } } },
+      attributes: { code: { roles: ["editor"] } },
+      unique: ["code"],
+      access: { read: "authenticated", write: { role: "editor" } },
+    },
+  },
+});
+
+interface Task {
+  id: string;
+  state: string;
+  changed: number;
+  firstRefused: { code: string; detail: string }[];
+  reason?: string;
+}
+
+const as = (who: Caller, path: string, request: Omit<Request, "path">, of: Service = service) =>
+  sendAs(of, who, { ...request, path: `/api/v1/${path}` });
+
+const asTask = { Prefer: "respond-async" };
+
+async function finished(who: Caller, begun: Answer, of: Service = service): Promise<Task> {
+  assert.equal(begun.status, 202, begun.text);
+  let task = begun.json as Task;
+  await until("the task ends", async () => {
+    task = (await as(who, `_tasks/${task.id}`, { method: "GET" }, of)).json as Task;
+    return task.state !== "checking" && task.state !== "running";
+  });
+  return task;
+}
+
+const task = async (who: Caller, path: string, content?: object) =>
+  finished(who, await as(who, path, { method: "POST", headers: asTask, ...(content && { content }) }));
+
+const importing = (path: string, lines: readonly object[], of = service) =>
+  as(
+    "hans",
+    path,
+    {
+      method: "POST",
+      headers: { ...asTask, "Content-Type": "application/x-ndjson" },
+      body: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    },
+    of,
+  );
+
+const made = async (collection: string, content: object) => {
+  const answer = await as("eve", collection, { method: "POST", content });
+  check(answer, { status: 201 });
+  return answer.json as { id: string };
+};
+
+test("an import finds resources by an attribute that only other roles see", async () => {
+  const { id } = await made("codes", { code: "a", n: 1 });
+  const imported = await finished("hans", await importing("codes/_import?on=code", [{ code: "a", n: 2 }]));
+  assert.deepEqual([imported.state, imported.changed, imported.reason], ["done", 1, undefined]);
+  assert.equal(((await as("eve", `codes/${id}`, { method: "GET" })).json as { n: number }).n, 2);
+});
+
+test("a rewind of an administrator needs no other right, as without the preference", async () => {
+  const { id } = await made("bosses", {});
+  const [{ at: to } = { at: "" }] = (await as("eve", `bosses/${id}/_changes`, { method: "GET" })).json as {
+    at: string;
+  }[];
+  check(await as("eve", `bosses/${id}`, { method: "PATCH", content: { n: 1 } }), { status: 200 });
+  const rewound = await task("hans", "_rewind", { to, collections: ["bosses"], max: 9 });
+  assert.deepEqual([rewound.state, rewound.changed, rewound.firstRefused], ["done", 1, []]);
+  assert.deepEqual((await as("eve", `bosses/${id}`, { method: "GET" })).json, { id });
+});
+
+test("no refusal names an attribute that the caller cannot see", async () => {
+  const hidden = "The resource conflicts with attributes that you cannot see.";
+  for (const code of ["a", "b", "c"]) {
+    await made("staff", { code, owner: "ada", isActive: false });
+    await made("staff", { code, owner: "eve", isActive: true });
+  }
+  const content = { filter: { owner: "ada" }, patch: { isActive: true }, max: 9 };
+  const updated = await task("ada", "staff/_bulk", content);
+  assert.equal(updated.state, "refused");
+  assert.deepEqual(
+    updated.firstRefused.map(({ code, detail }) => [code, detail]),
+    Array.from({ length: 3 }, () => ["UNIQUE_VIOLATION", hidden]),
+  );
+
+  const boss = await made("bosses", {});
+  const { id } = await made("staff", { owner: "bob", boss: boss.id });
+  check(await as("bob", `staff/${id}`, { method: "DELETE" }), { status: 205 });
+  check(await as("eve", `bosses/${boss.id}`, { method: "DELETE" }), { status: 205 });
+  const restored = await task("bob", "staff/_deleted/_restore", { all: true, max: 1 });
+  assert.equal(restored.state, "refused");
+  assert.deepEqual(
+    restored.firstRefused.map(({ code, detail }) => [code, detail]),
+    [["REFERENCE_NOT_FOUND", hidden]],
+  );
+  const request = { method: "POST", content: { all: true, max: 1 } };
+  const refused = await as("bob", "staff/_deleted/_restore", request);
+  assert.equal(refused.status, 400);
+  assert.doesNotMatch(refused.text, /boss/);
+});
+
+test("an import and a rewind end when their caller no longer administers the service", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-tasks-"));
+  const store = await openTestStore(folder);
+  t.after(async () => {
+    store.release();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const collections = { things: { access: { read: "public" as const } } };
+  const first = await startService({ auth: hr, collections, store: store.address });
+  const lines = Array.from({ length: 3_000 }, (_, n) => ({ n }));
+  const begun = await importing("things/_import", lines, first);
+  assert.equal(begun.status, 202, begun.text);
+  await first.stop();
+  const administrators = [{ role: "editor" }];
+  const next = await startService({ auth: { ...auth, administrators }, collections, store: store.address });
+  t.after(() => next.stop());
+  const { state, reason } = await finished("eve", begun, next);
+  assert.equal(state, "failed");
+  assert.match(reason ?? "", /no longer administers the service/);
+});

@@ -65,7 +65,7 @@ function isAtWork({ endedAt }: Task): boolean {
 function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
   const { id, kind, state, collection, by, dryRun, total, done, changed, refused, firstRefused } = task;
   const { reason, undoes, undoneBy, createdAt } = task;
-  const canUndo = changed > 0 && undoneBy === undefined;
+  const canUndo = !dryRun && changed > 0 && undoneBy === undefined;
   const what = isAtWork(task) ? "cancel" : canUndo ? "undo" : undefined;
   const name = `${own.kinds[kind]} · ${collection ?? own.several}`;
   return (
@@ -81,10 +81,10 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
           </Button>
         )}
       </span>
-      <Progress value={total === 0 ? 0 : (done / total) * 100} aria-label={name} />
+      {!dryRun && <Progress value={total === 0 ? 0 : (done / total) * 100} aria-label={name} />}
       <span className="figures">
-        <span>{own.progress(done, total)}</span>
-        <span>{own.changed(changed)}</span>
+        {!dryRun && <span>{own.progress(done, total)}</span>}
+        <span>{dryRun ? own.wouldChange(changed) : own.changed(changed)}</span>
         {refused > 0 && <span className="bad">{own.refused(refused)}</span>}
         <span className="soft">
           {by !== null && `${own.by(by)} · `}

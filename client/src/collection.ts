@@ -168,7 +168,7 @@ export class CollectionClient<
 
   /**
    * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none
-   * of them. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
+   * of them: at most 10,000. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
    */
   import(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<ImportReport>;
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;
@@ -180,8 +180,9 @@ export class CollectionClient<
   }
 
   /**
-   * Begins a task that imports resources as `import` does, but not in one commit: other writes go on. Throws ProblemError if a
-   * resource is invalid, and then no task begins.
+   * Begins a task that imports resources as `import` does, also more, but not in one commit: other writes go on. Throws
+   * ProblemError if a resource is invalid, and then no task begins. With `on` or `dryRun`, the task finds the invalid ones.
+   * `importReportOf` makes the report when the task has ended.
    */
   importTask(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<BegunImport>;
   importTask(body: Body, options: ImportTextOptions): Promise<BegunImport>;

@@ -322,8 +322,10 @@ export const listTexts = {
         : `Import ${digits(count)}`,
   imported: (count: number, skipped: number) =>
     `${digits(count)} imported${skipped === 0 ? "" : `, ${digits(skipped)} skipped`}`,
-  importStopped: ({ changed, reason }: { changed: number; reason?: string }) =>
-    `The import has stopped after ${digits(changed)}. ${reason ?? "It was cancelled."} The tasks page can undo it.`,
+  importStopped: ({ dryRun, changed, reason = "It was cancelled." }: StoppedImport) =>
+    dryRun
+      ? `The check has stopped. ${reason}`
+      : `The import has stopped. ${reason} It has changed ${digits(changed)}. The page "Tasks" can undo this.`,
   sameValues: "Change resources that have the same",
   sameValuesHint: "They keep the attributes that the file leaves out.",
   allNew: "None: all of the file is new",
@@ -620,7 +622,8 @@ export const administrationTexts = {
     about: (most: number) =>
       `A task changes many resources while others write. It is not one commit. The latest ${digits(most)} are shown.`,
     none: "No tasks yet",
-    noneHint: "A bulk change, an import or a rewind becomes a task with the header Prefer: respond-async.",
+    noneHint:
+      "Each import of the console is a task. Other requests become one with the header Prefer: respond-async.",
     kinds: {
       update: "Change",
       delete: "Delete",
@@ -641,6 +644,7 @@ export const administrationTexts = {
     dryRun: "dry run",
     progress: (done: number, total: number) => `${digits(done)} of ${digits(total)}`,
     changed: (count: number) => `${digits(count)} changed`,
+    wouldChange: (count: number) => `${digits(count)} would change`,
     refused: (count: number) => `${digits(count)} refused`,
     by: (subject: string) => `by ${subject}`,
     refusals: "Refused resources",
@@ -840,6 +844,13 @@ export const administrationTexts = {
     gathering: "The first figures come in a few seconds.",
   },
 } as const;
+
+/** An import that did not go to its end. */
+interface StoppedImport {
+  dryRun: boolean;
+  changed: number;
+  reason?: string;
+}
 
 function listOf(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");

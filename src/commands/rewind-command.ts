@@ -87,7 +87,7 @@ function readMax(text: unknown, isDryRun: boolean): number {
   return max;
 }
 
-/** Rewinds a running service. If the rewind is too large for one transaction, the service makes a task of it. */
+/** Rewinds a running service. If the rewind is too large for one commit, the service makes a task of it. */
 async function rewindRunning(
   service: RunningService,
   {
@@ -114,7 +114,10 @@ async function rewindRunning(
     }),
   );
   if (report !== undefined) return show(report, undo);
-  say("holdfast: too large for one transaction, so the service rewinds it as a task: others see parts of it");
+  const how = isDryRun
+    ? "checks it as a task"
+    : "makes a task of it: others see a part of it before the rest";
+  say(`holdfast: the rewind is too large for one commit, so the service ${how}`);
   const begun = await callService(service, ({ $tasks }) => $tasks.rewind(rewind));
   const task = await interruptible("interrupted", (signal) =>
     followTask(service, begun, { what: "rewinding", signal }),

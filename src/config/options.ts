@@ -291,7 +291,7 @@ export const options = {
   "limits.rewind": option({
     shownDefault: "`4mb`",
     fallback: defaultLimits.rewindBytes,
-    about: "size of the resources that a rewind in one transaction changes, each before or after it",
+    about: "size of the resources that a rewind in one commit changes, each before or after it",
     read: read.bytes,
   }),
   "limits.target": limit("targetBytes", 65_536, "length of the request target (path and query), in bytes"),

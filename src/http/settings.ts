@@ -73,7 +73,7 @@ export interface Limits {
   bodyBytes: number;
   /** The body of an import. @default 67108864 */
   importBytes: number;
-  /** The resources that a rewind in one transaction changes, each before or after it. @default 4194304 */
+  /** The resources that a rewind in one commit changes, each before or after it. @default 4194304 */
   rewindBytes: number;
   /** The request target: path and query string. @default 8000 */
   targetBytes: number;

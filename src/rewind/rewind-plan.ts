@@ -181,7 +181,7 @@ class Planning {
     this.#bytes += Math.max(leastBytes, Buffer.byteLength(last), Buffer.byteLength(next));
     if (this.#bytes <= this.#asked.maxBytes) return;
     const { maxBytes, ifLarger } = this.#asked;
-    const reason = `More than ${maxBytes} bytes of resources would change, which is the limit "limits.rewind".`;
+    const reason = `More than ${maxBytes} bytes of resources would change, which is the limit of one commit. A larger "limits.rewind" raises it.`;
     throw tooLarge(this.#asked, ifLarger === undefined ? reason : `${reason} ${ifLarger}`);
   }
 }

@@ -191,15 +191,17 @@ test("what is too large for one commit of a running service is a task", async (t
   await run(t, ["import", "people", "more"], { cwd });
   const { base } = await serve(t, [], { cwd });
   const rewind = (...args: string[]) => run(t, ["rewind", "--to", then, "--url", base, ...args], { cwd });
-  const first =
-    "holdfast: too large for one transaction, so the service rewinds it as a task: others see parts of it\n";
+  const first = (what: string) =>
+    `holdfast: the rewind is too large for one commit, so the service ${what}\n`;
+  const made = first("makes a task of it: others see a part of it before the rest");
   const dry = await rewind("--dry-run");
-  assert.deepEqual([dry.exitCode, dry.stderr], [0, `${first}would rewind 60 resources to ${then}\n`]);
+  const checked = first("checks it as a task");
+  assert.deepEqual([dry.exitCode, dry.stderr], [0, `${checked}would rewind 60 resources to ${then}\n`]);
   const few = await rewind("--max", "59");
   assert.equal(few.exitCode, 1);
   assert.equal(
     few.stderr,
-    `${first}holdfast: 60 resources would change, but --max is 59, so nothing was rewound. Give --max 60, or a later time.\n`,
+    `${made}holdfast: 60 resources would change, but --max is 59, so nothing was rewound. Give --max 60, or a later time.\n`,
   );
   const done = await rewind("--max", "60");
   assert.equal(done.exitCode, 0, done.stderr);

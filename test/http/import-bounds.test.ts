@@ -278,7 +278,7 @@ describe("the size of an import", () => {
     assert.equal((await exact.outcome).json.imported, 2);
   });
 
-  test("is limited to what one transaction writes in a moment, unless it is a task", async (t) => {
+  test("is limited to a commit for which others wait only a moment, unless it is a task", async (t) => {
     const service = await start(t);
     const long = JSON.stringify({ text: "x".repeat(999_000) });
     for (const [line, count] of [
@@ -294,7 +294,10 @@ describe("the size of an import", () => {
         larger.request.end(`${line}\n`.repeat(count + 1));
         const { status, json } = await larger.outcome;
         assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
-        assert.match(json.detail ?? "", /"Prefer: respond-async", and it becomes a task\.$/);
+        assert.match(
+          json.detail ?? "",
+          /^An import in one commit .* "Prefer: respond-async", and it becomes a task\.$/,
+        );
         assert.equal(await countOf(service), before);
       }
       const task = open(service, { headers: asTask });

@@ -196,7 +196,7 @@ describe("how much a rewind can change", () => {
     check(answer, { status: 413, problem: "CONTENT_TOO_LARGE" });
     assert.equal(
       (answer.json as { detail: string }).detail,
-      `Nothing was rewound. More than 20000 bytes of resources would change, which is the limit "limits.rewind". ${larger} ${ways}`,
+      `Nothing was rewound. More than 20000 bytes of resources would change, which is the limit of one commit. A larger "limits.rewind" raises it. ${larger} ${ways}`,
     );
     assert.equal((await service.send(asked({ to: then, collections: ["users"] }))).status, 200);
     await service.create("topics", { text: "x".repeat(10_000) });

@@ -66,7 +66,7 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
   const { id, kind, state, collection, by, dryRun, total, changed, refused, firstRefused } = task;
   const turns = state === "checking" || dryRun ? task.checked : task.done;
   const { reason, undoes, undoneBy, createdAt } = task;
-  const canUndo = changed > 0 && !dryRun && undoneBy === undefined;
+  const canUndo = !dryRun && changed > 0 && undoneBy === undefined;
   const what = isAtWork(task) ? "cancel" : canUndo ? "undo" : undefined;
   const name = `${own.kinds[kind]} · ${collection ?? own.several}`;
   return (
@@ -85,7 +85,7 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
       <Progress value={total === 0 ? 0 : (turns / total) * 100} aria-label={name} />
       <span className="figures">
         <span>{own.progress(turns, total)}</span>
-        <span>{own.changed(changed)}</span>
+        <span>{dryRun ? own.wouldChange(changed) : own.changed(changed)}</span>
         {refused > 0 && <span className="bad">{own.refused(refused)}</span>}
         <span className="soft">
           {by !== null && `${own.by(by)} · `}

@@ -43,8 +43,8 @@ export interface RemoteInput {
 const timeoutMs = 2 ** 31 - 1;
 
 /**
- * Sends an import to a running service. Returns the task that the service has made of it, or the result if it refuses the import with a report. Throws StartError if the
- * service refuses the import without a report, and the reason of the signal.
+ * Sends an import to a running service. Returns the task that the service has made of it, or the result if it refuses the import
+ * with a report. Throws StartError if the service refuses the import without a report, and the reason of the signal.
  */
 export async function importRemotely(
   remote: Remote,

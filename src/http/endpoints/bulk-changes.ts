@@ -25,7 +25,7 @@ export const bulkEndpoint: CollectionEndpoint<Bulk> = {
   id: ({ names }) => operationIds(names).bulk,
   summary: (about) => `Change or delete many ${asMany(about)}`,
   description:
-    "Changes all resources that match a filter, in one transaction: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would. With `Prefer: respond-async`, the change becomes a task, which can be larger.",
+    "Changes all resources that match a filter, in one commit: all succeed, or nothing changes. With `dryRun`, nothing changes, and the response says what would. With `Prefer: respond-async`, the change becomes a task, which can be larger.",
   parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: (about) => ({ required: true, content: json(bodySchema(about), example) }),
   successes: {

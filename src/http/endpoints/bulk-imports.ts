@@ -53,7 +53,7 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   id: ({ names }) => operationIds(names).import,
   summary: (about) => `Import ${asMany(about)}`,
   description:
-    "Creates all resources in the body, or none. Resources keep their ids. With `Prefer: respond-async`, the import becomes a task. Only administrators can import.",
+    "Creates all resources in the body, or none. Resources keep their ids. With `Prefer: respond-async`, the import becomes a task, which can be larger. Only administrators can import.",
   parameters: [
     ...Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
     ref("parameters", "preferAsync"),

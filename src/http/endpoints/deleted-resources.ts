@@ -109,7 +109,7 @@ export const restoreDeletedEndpoint: CollectionEndpoint<Bulk> = {
   id: ({ names }) => operationIds(names).restoreDeleted,
   summary: (about) => `Restore many deleted ${asMany(about)}`,
   description:
-    "Restores all deleted resources that match a filter, each to its last version, in one transaction: all of them, or nothing changes. With `Prefer: respond-async`, the request becomes a task. With `dryRun`, nothing changes, and the response says what would.",
+    "Restores all deleted resources that match a filter, each to its last version, in one commit: all of them, or nothing changes. With `dryRun`, nothing changes, and the response says what would. With `Prefer: respond-async`, the restore becomes a task, which can be larger.",
   parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: () => ({
     required: true,

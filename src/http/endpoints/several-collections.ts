@@ -15,7 +15,7 @@ export const batchEndpoint: Endpoint = {
   id: "runBatch",
   summary: "Run a batch",
   description:
-    "Runs several creates, replacements, patches and deletes as one transaction: all succeed, or nothing changes.",
+    "Runs several creates, replacements, patches and deletes as one commit: all succeed, or nothing changes.",
   parameters: [ref("parameters", "idempotencyKey")],
   body: (described) => ({ required: true, content: json(ref("schemas", "Batch"), exampleBatch(described)) }),
   successes: {
@@ -59,7 +59,7 @@ export const rewindEndpoint: Endpoint = {
   id: "rewind",
   summary: "Go back in time",
   description:
-    "Returns collections to their state at an earlier time, with new versions, in one transaction. With `Prefer: respond-async`, the rewind becomes a task. Only administrators can rewind.",
+    "Returns collections to their state at an earlier time, with new versions, in one commit. With `Prefer: respond-async`, the rewind becomes a task, which can be larger. Only administrators can rewind.",
   parameters: [ref("parameters", "idempotencyKey"), ref("parameters", "preferAsync")],
   body: () => ({
     required: true,

@@ -236,7 +236,7 @@ function tooManyResources(maxLength: number): Problem {
 function tooManyAtOnce(): Problem {
   return new Problem(
     "CONTENT_TOO_LARGE",
-    `An import in one transaction can have at most ${maxAtOnce.resources} resources with together ${maxAtOnce.length} characters. Nothing was imported. Send it with the header "Prefer: respond-async", and it becomes a task.`,
+    `An import in one commit can have at most ${maxAtOnce.resources} resources with together ${maxAtOnce.length} characters. Nothing was imported. Send it with the header "Prefer: respond-async", and it becomes a task.`,
   );
 }
 

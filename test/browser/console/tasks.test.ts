@@ -50,6 +50,12 @@ describe("the tasks in the console", { skip }, () => {
       assert.equal(await change.getByRole("button").count(), 0, "it cannot be undone again");
       const { json } = await service.send({ path: "/api/v1/articles?views:gte=3" });
       assert.equal((json as unknown[]).length, 10);
+
+      await begin(service, "articles/_bulk", { all: true, delete: true, max: 50, dryRun: true });
+      const dry = cards(page, own.kinds.delete);
+      await dry.getByText(own.states.done, { exact: true }).waitFor();
+      await dry.getByText(own.wouldChange(12)).waitFor();
+      assert.equal(await dry.getByRole("button").count(), 0, "a dry run has nothing to undo");
     });
   });
 

@@ -32,7 +32,7 @@ const bounds: Readonly<Record<string, number>> = {
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_300,
+  users: 6_250,
   secrets: 150,
   lease: 100,
   expiry: 500,
@@ -40,7 +40,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 524;
+const mostFiles = 526;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

@@ -27,7 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   config: 2_950,
   fit: 300,
   server: 1_850,
-  commands: 5_000,
+  commands: 5_100,
   cli: 50,
   index: 100,
   observe: 1_200,

@@ -269,7 +269,7 @@ export class SecondFactors {
     account: Account,
     { ticket, totp, recoveryCode, passkey }: SecondProof,
   ): Promise<Partial<Account>> {
-    const { vault, passkeys, now } = this.#parts;
+    const { vault, passkeys, now, warn } = this.#parts;
     const factors = this.factorsOf(account);
     if (passkey !== undefined && factors.includes("passkey"))
       return passkeys.proven(account, passkey, ticket);
@@ -281,7 +281,13 @@ export class SecondFactors {
     }
     if (totp === undefined || account.totp === undefined) throw signInFailed();
     const place = placeOf(account.id);
-    const secret = vault.open("totp", place, account.totp.sealed);
+    let secret: string;
+    try {
+      secret = vault.open("totp", place, account.totp.sealed);
+    } catch (error) {
+      warn(`an authenticator app does not work: ${(error as Error).message}`);
+      throw signInFailed(); // a recovery code still works
+    }
     const step = await this.#stepOf(secret, totp);
     if (step === undefined || step <= account.totp.step) throw signInFailed(); // each step works once
     // Sealed again, so that a secret of the service that was replaced can be removed one day.

@@ -6,7 +6,7 @@ import { newSecret } from "../../src/secrets.ts";
 import { openReader, type StoreAddress } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
-import { bearer, bodyOf, startPeople } from "../http/users/people.ts";
+import { bearer, bodyOf, goodPassword, problemOf, startPeople } from "../http/users/people.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { until } from "../until.ts";
@@ -47,7 +47,8 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
     const header = bearer((await signUp(ada)).token);
     const app = bodyOf<{ ticket: string; secret: string }>(await post("factors", { kind: "totp" }, header));
     const totp = codeAt(app.secret, Date.now());
-    bodyOf(await post("factors", { ticket: app.ticket, totp, name: "phone" }, header));
+    const added = await post("factors", { ticket: app.ticket, totp, name: "phone" }, header);
+    const { recoveryCodes } = bodyOf<{ recoveryCodes: string[] }>(added);
     await service.stop();
 
     await assert.rejects(startService({ store, secrets: [secret] }), /run "holdfast secret replace-lost"/);
@@ -86,5 +87,13 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
     await again.create("topics");
     await until("a delivery", () => receiver.received.length > 0);
     await again.stop();
+
+    const people = await startPeople(t, { store, secrets: [secret] });
+    const signIn = await people.post("sign-in", { email: ada, password: goodPassword });
+    const { ticket } = bodyOf<{ ticket: string }>(signIn);
+    const withApp = await people.post("second-factor", { ticket, totp });
+    assert.equal(problemOf(withApp), "401 SIGN_IN_FAILED");
+    bodyOf(await people.post("second-factor", { ticket, recoveryCode: recoveryCodes[0] }));
+    await people.service.stop();
   });
 }

@@ -196,7 +196,16 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
       isSqlite: store().kind === "sqlite",
     });
     await faults.wait([], () =>
-      readFiles({ tls, auth, secrets: sources, providerSecrets: () => providerSecrets }, Date.now()),
+      readFiles(
+        {
+          tls,
+          auth,
+          secrets: sources,
+          providerSecrets: () => providerSecrets,
+          mail: () => mailOf(get, outside.env),
+        },
+        Date.now(),
+      ),
     );
   }
   faults.throwIfAny(content);

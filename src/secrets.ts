@@ -16,6 +16,9 @@ import { StartError } from "./errors.ts";
 /** The environment variable with the secrets. */
 export const secretVariable = "HOLDFAST_SECRET";
 
+/** What to do if a secret of the service is lost. */
+export const adviceIfLost = `If it is lost, run "holdfast secret replace-lost" with a new one.`;
+
 /** The most secrets in the variable. */
 const mostSecrets = 3;
 
@@ -96,11 +99,16 @@ export class Vault {
     return sealed.startsWith(`${nameOfSecret(this.#first)}.`);
   }
 
+  /** Whether one of the secrets has encrypted a text. */
+  knows(sealed: string): boolean {
+    return this.#secrets.has(sealed.split(".")[0] ?? "");
+  }
+
   /** Throws StartError if none of the secrets has encrypted a text. `what` is such as `the secret of the webhook <id>`. */
   requireKnown(sealed: string, what: string): void {
-    if (this.#secrets.has(sealed.split(".")[0] ?? "")) return;
+    if (this.knows(sealed)) return;
     throw new StartError(
-      `${secretVariable} has no secret that opens ${what}: an earlier secret of the service has encrypted it. Put that one behind the others, as in <new>,<old>, until the service has started with it.`,
+      `${secretVariable} has no secret that opens ${what}: an earlier secret of the service has encrypted it. Put that one behind the others, as in <new>,<old>, until the service has started with it. ${adviceIfLost}`,
     );
   }
 

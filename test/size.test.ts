@@ -23,16 +23,16 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_650,
-  http: 22_050,
+  http: 22_100,
   config: 2_950,
   fit: 300,
   server: 1_850,
-  commands: 5_050,
+  commands: 5_150,
   cli: 50,
   index: 100,
   observe: 1_200,
   records: 200,
-  users: 6_300,
+  users: 6_250,
   secrets: 150,
   lease: 100,
   expiry: 500,
@@ -40,7 +40,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 525;
+const mostFiles = 528;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

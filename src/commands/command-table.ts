@@ -310,14 +310,18 @@ const commands: Readonly<Record<string, CommandRow>> = {
     },
   },
   secret: {
-    summary: "Print a new secret",
+    summary: "Print a new secret, or replace one that is lost",
     description:
       "Print a new secret for the environment variable HOLDFAST_SECRET, which encrypts what the service must be able to read again",
     examples: ["secret"],
-    async run() {
-      const [{ newSecret }, { print }] = await Promise.all([import("../secrets.ts"), import("./shell.ts")]);
-      print(newSecret());
+    commands: {
+      "replace-lost": {
+        description:
+          "Use the secret in HOLDFAST_SECRET on a store whose secret is lost. Prints the new secrets of webhooks, and who can no longer use an authenticator app. Stop the service first.",
+        run: async (_, { flags, env }) => (await import("./secret-command.ts")).runReplaceLost(flags, env),
+      },
     },
+    run: async () => (await import("./secret-command.ts")).runSecret(),
   },
   webhooks: {
     summary: "List, test and retry webhooks",

@@ -33,7 +33,7 @@ export async function runInvite(email: string, flags: Flags, env: Environment): 
   }
   await withUsers(flags, env, async (users) => {
     const asked = { email, roles, claims: {} };
-    const { invitation, link } = await users.administration.invite(asked, source, { mails: false });
+    const { invitation, link } = await users.invitations.invite(asked, source, { mails: false });
     const end = new Date(invitation.expiresAt).toISOString();
     say(`invited ${invitation.email}. The link works until ${end}, and is not shown again:`);
     print(link);

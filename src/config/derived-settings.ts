@@ -6,7 +6,7 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
-import { type MailSettings, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
+import { type MailSettings, requirePassword, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
 import type { SecretSources } from "../users/open-vault.ts";
 import type { UserSettings } from "../users/user-settings.ts";
 import type { FileContent, Get, OutsideFile } from "./option-values.ts";
@@ -114,6 +114,7 @@ export interface FileOptions {
   secrets: () => SecretSources;
   /** The secrets of providers, by name. */
   providerSecrets: () => Readonly<Record<string, string>>;
+  mail: () => MailSettings | undefined;
 }
 
 /**
@@ -121,7 +122,7 @@ export interface FileOptions {
  * configuration does not name. Throws StartError with all faults.
  */
 export async function readFiles(
-  { tls, auth, secrets, providerSecrets }: FileOptions,
+  { tls, auth, secrets, providerSecrets, mail }: FileOptions,
   now: number,
 ): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
@@ -136,7 +137,14 @@ export async function readFiles(
     if (users === undefined) return;
     const { missingSecret, needsSecret } = await import("../users/open-vault.ts");
     if (needsSecret(secrets())) throw missingSecret();
-    requireProviderSecrets(users, providerSecrets());
+  });
+  faults.read(["auth", "users"], () => {
+    const users = auth()?.users;
+    if (users !== undefined) requireProviderSecrets(users, providerSecrets());
+  });
+  faults.read(["mail"], () => {
+    const settings = mail();
+    if (settings !== undefined && auth()?.users !== undefined) requirePassword(settings);
   });
   const pair = await faults.wait(["tls"], async () => {
     const files = tls();
@@ -150,13 +158,19 @@ export async function readFiles(
 
 /** Like `readFiles`, for a configuration without faults. */
 export function readFilesOf(
-  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store">,
+  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store" | "mail">,
   now: number,
 ): Promise<KeyPair | undefined> {
   const secrets = () => ({ ...config, isSqlite: config.store.kind === "sqlite" });
-  const { auth, http, providerSecrets } = config;
+  const { auth, http, providerSecrets, mail } = config;
   return readFiles(
-    { auth: () => auth, tls: () => http.tls, secrets, providerSecrets: () => providerSecrets },
+    {
+      auth: () => auth,
+      tls: () => http.tls,
+      secrets,
+      providerSecrets: () => providerSecrets,
+      mail: () => mail,
+    },
     now,
   );
 }

@@ -246,7 +246,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       await expiring?.storeClock.measure();
       await people?.prepare();
       if (thread.kind === "main" && !config.readOnly && config.secrets.length > 0)
-        await keptSecrets.encryptAll(new WebhookRecords(store), now);
+        await keptSecrets.encryptAll(new WebhookRecords(store), { now });
     },
     mayWait: store.reach !== undefined,
     after: thread.kind === "other" ? thread.prepared : undefined,

@@ -1,81 +1,28 @@
-/** What administrators do with accounts: they invite people, give roles and claims, disable, delete and sign out. */
-import { type AdministratorRule, isAdministrator } from "../access/roles.ts";
+/** What administrators do with accounts: they give roles and claims, disable, delete, reset and sign out. */
+import { isAdministrator } from "../access/roles.ts";
 import { valueAt } from "../collection/paths.ts";
 import type { Reference } from "../collection/references.ts";
-import { Problem, type Violation } from "../errors.ts";
+import { Problem } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Decided, isIn, put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
-import type { Audit, AuditKind, AuditSource } from "./audit.ts";
+import type { AddressChanges } from "./address-changes.ts";
+import type { AuditKind, AuditSource } from "./audit.ts";
 import { inNewEpoch } from "./factors.ts";
-import type { MailToSend } from "./mail/mail-queue.ts";
-import { type MailAddress, readAddress } from "./mail-address.ts";
-import type { Mirror } from "./mirror.ts";
+import { anyAddress, endInvitations, linkTo } from "./invitations.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
-import { endTickets, newTicketText, ticketId } from "./tickets.ts";
-import {
-  type Account,
-  accountsName,
-  type Invitation,
-  invitationsName,
-  principalOf,
-  type UserRecords,
-} from "./user-records.ts";
-
-/** How long an invitation can be used, in milliseconds. */
-export const invitationMs = 7 * 24 * 3_600_000;
+import { endTickets, newTicketText } from "./tickets.ts";
+import { type Account, accountsName, type Invitation, invitationsName, principalOf } from "./user-records.ts";
+import type { Flows } from "./users.ts";
 
 /** How long the link for the first administrator can be used, in milliseconds. */
 const firstMs = 600_000;
 
-/** The address of the invitation that anybody can use who has its link, while no account administers. */
-export const anyAddress = "";
-
-/** The most invitations in the store. */
-const maxInvitations = 10_000;
-
-/** The expired invitations that a new one removes. */
-const sweptInvitations = 10;
-
-/** How long the service tries to send a notice, in milliseconds. */
-const noticeMs = 24 * 3_600_000;
-
 /** What administration depends on. */
-export interface AdministrationParts {
-  records: UserRecords;
-  audit: Pick<Audit, "entry">;
-  /** The collection of the profiles. */
-  collection: string;
-  mirror: Mirror;
-  administrators: readonly AdministratorRule[];
-  /** Where people find the service: an origin. */
-  publicUrl: () => string;
-  newUuid: () => string;
-  /** Unix time in milliseconds. */
-  now: () => number;
-  /** The change that queues a mail. */
-  mailChange: (mail: MailToSend, at: number) => Promise<Change>;
-  /** Called after a commit with a mail. */
-  onMail: () => void;
-}
-
-/** What an administrator sends to invite a person. */
-export interface InvitationAsked {
-  email: string;
-  roles: readonly string[];
-  claims: Readonly<Record<string, unknown>>;
-  /** The attributes of a new profile, which are judged already. */
-  profile?: Readonly<Record<string, unknown>> | undefined;
-  /** The id of an existing profile without an account, instead of `profile`. */
-  user?: string | undefined;
-}
-
-/** An invitation with the link that opens it. Nothing stores the link. */
-export interface MadeInvitation {
-  invitation: Invitation;
-  link: string;
+export interface AdministrationParts extends Flows {
+  addresses: AddressChanges;
 }
 
 /** What an administrator can change in an account. */
@@ -90,99 +37,6 @@ export class Administration {
 
   constructor(parts: AdministrationParts) {
     this.#parts = parts;
-  }
-
-  /**
-   * Invites somebody, in place of all earlier invitations of the address. `mails`: whether a mail brings the link. Throws
-   * INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
-   */
-  async invite(
-    asked: InvitationAsked,
-    source: AuditSource,
-    { mails }: { mails: boolean },
-  ): Promise<MadeInvitation> {
-    const { records, audit, collection, now, mailChange, onMail } = this.#parts;
-    const read = readAddress(asked.email);
-    const made = await this.#untilCommitted(async () => {
-      const at = now();
-      if ((await records.accountOf(read.key)) !== undefined)
-        throw taken("email", "The address has an account already.");
-      if (asked.user !== undefined) {
-        if ((await records.account(asked.user)) !== undefined)
-          throw taken("user", "The profile has an account already.");
-        if (!(await records.exists(collection, asked.user)))
-          throw invalid("user", "user", `There is no profile with the id "${asked.user}".`);
-      }
-      const { email: _, ...wanted } = asked;
-      const { invitation, link, changes } = await this.#newInvitation(read, wanted);
-      const expiresAt = invitation.expiresAt;
-      const mail = { template: "invitation", to: read.address, values: { link }, expiresAt } as const;
-      const entry = audit.entry({ kind: "invitation", ...aboutInvitation(invitation) }, source);
-      const mailed = mails ? [await mailChange(mail, at)] : [];
-      return { changes: [...changes, ...mailed, entry], result: { invitation, link } };
-    });
-    if (mails) onMail();
-    return made as MadeInvitation;
-  }
-
-  /** An invitation in place of all earlier ones of the address and of the user, with its link. Throws UNAVAILABLE. */
-  async #newInvitation(
-    { address: email, key: address }: MailAddress,
-    asked: Pick<Invitation, "roles" | "claims" | "profile" | "user" | "replaces">,
-  ): Promise<MadeInvitation & { changes: Change[] }> {
-    const { records, newUuid, now, publicUrl } = this.#parts;
-    const at = now();
-    const { text, id: hash } = newTicketText();
-    const ofAddress = await records.invitationsFor(address);
-    const ofUser = asked.user === undefined ? [] : await records.invitationsOf(asked.user);
-    const expired = await records.expiredInvitations(at, sweptInvitations);
-    const ended = new Map([...ofAddress, ...ofUser, ...expired].map((each) => [each.value.id, each]));
-    if ((await records.count(invitationsName)) - ended.size >= maxInvitations)
-      throw new Problem(
-        "UNAVAILABLE",
-        `The service has ${maxInvitations} invitations already. Delete some of them.`,
-      );
-    const times = { createdAt: at, expiresAt: at + invitationMs };
-    const roles = [...new Set(asked.roles)];
-    const invitation: Invitation = { id: newUuid(), hash, email, address, ...asked, roles, ...times };
-    return {
-      invitation,
-      link: linkTo(publicUrl(), `invitation=${text}`),
-      changes: [
-        ...endInvitations([...ended.values()]),
-        put(invitationsName, invitation.id, undefined, invitation),
-      ],
-    };
-  }
-
-  /**
-   * Asks for the proof of another address of an account: a mail brings a link to it, and the old one gets a notice. The address that
-   * the account has takes back what was asked before. Throws INVALID_PARAMETER, UNIQUE_VIOLATION and UNAVAILABLE.
-   */
-  async #addressChanges(account: Account, email: string, source: AuditSource): Promise<Change[]> {
-    const { records, audit, now, mailChange } = this.#parts;
-    const { id: user, roles, claims, address: replaces } = account;
-    if (email === account.email) return this.#withdrawals(await records.invitationsOf(user), source);
-    const read = readAddress(email);
-    const other = await records.accountOf(read.key);
-    if (other !== undefined && other.value.id !== user)
-      throw taken("email", "The address has an account already.");
-    const { invitation, link, changes } = await this.#newInvitation(read, { user, roles, claims, replaces });
-    const { expiresAt } = invitation;
-    const mail = { template: "newAddress", to: read.address, values: { link }, expiresAt, user } as const;
-    const entry = audit.entry({ kind: "emailAsked", subject: user, email: read.address }, source);
-    const notice = await this.#notice(account, { notice: addressNotice, place: "account" });
-    return [...changes, await mailChange(mail, now()), notice, entry];
-  }
-
-  /** The change that tells a user something by mail, with a link to a place on the page for signing in. */
-  #notice({ id, email }: Account, { notice, place }: { notice: string; place: string }): Promise<Change> {
-    const { now, publicUrl, mailChange } = this.#parts;
-    const values = { notice, link: linkTo(publicUrl(), place) };
-    return mailChange(
-      { template: "notice", to: email, values, expiresAt: now() + noticeMs, user: id },
-      now(),
-    );
   }
 
   /**
@@ -213,22 +67,6 @@ export class Administration {
     return false;
   }
 
-  /** Ends an invitation. Returns whether there was one. */
-  async withdraw(id: string, source: AuditSource): Promise<boolean> {
-    const ended = await this.#untilCommitted(async () => {
-      const found = await this.#parts.records.invitation(id);
-      return found && { changes: this.#withdrawals([found], source), result: true };
-    });
-    return ended ?? false;
-  }
-
-  #withdrawals(found: readonly Versioned<Invitation>[], source: AuditSource): Change[] {
-    const entries = found.map(({ value }) =>
-      this.#parts.audit.entry({ kind: "invitationWithdrawn", ...aboutInvitation(value) }, source),
-    );
-    return [...endInvitations(found), ...entries];
-  }
-
   /**
    * Changes an account; `undefined` if it does not exist. `decide` gets the account as it is, and can refuse. `isFree`: whether
    * nobody has to remain as an administrator. Throws LAST_ADMINISTRATOR, for an address INVALID_PARAMETER, UNIQUE_VIOLATION and
@@ -240,12 +78,12 @@ export class Administration {
     source: AuditSource,
     { isFree = false }: { isFree?: boolean } = {},
   ): Promise<Versioned<Account> | undefined> {
-    const { records, audit, mirror, now, onMail } = this.#parts;
-    const changed = await this.#untilCommitted(async () => {
+    const { records, audit, mirror, addresses, now } = this.#parts;
+    return this.#untilCommitted(async () => {
       const found = await records.account(id);
       if (found === undefined) return undefined;
       const { email, ...others } = decide(found);
-      const asked = email === undefined ? [] : await this.#addressChanges(found.value, email, source);
+      const asked = email === undefined ? [] : await addresses.propose(found.value, email, source);
       const changedTo: Account = { ...found.value, ...others };
       if (JSON.stringify(changedTo) === JSON.stringify(found.value)) return { changes: asked, result: found };
       const value = changedTo.disabled ? inNewEpoch(changedTo) : changedTo;
@@ -267,8 +105,6 @@ export class Administration {
         result: { value, version: found.version + 1 },
       };
     });
-    onMail();
-    return changed;
   }
 
   /**
@@ -387,7 +223,7 @@ export class Administration {
       source: AuditSource;
     },
   ): Promise<boolean> {
-    const { records, audit, onMail } = this.#parts;
+    const { records, audit, notice: mailed } = this.#parts;
     const done = await this.#untilCommitted(async () => {
       const found = await records.account(id);
       const all = identity === undefined ? [] : await records.identitiesOf(id);
@@ -396,11 +232,10 @@ export class Administration {
       const value: Account = { ...inNewEpoch(found.value), ...set, devices: [] };
       const sessions = endingOf(await records.sessionsOf(id));
       const entry = audit.entry({ kind, subject: id, item: identity }, source);
-      const mail = await this.#notice(found.value, { notice, place });
+      const mail = await mailed(found.value, notice, place);
       const written = [put(accountsName, id, found.version, value), mail, entry];
       return { changes: [...written, ...endIdentities(identities), ...sessions], result: true };
     });
-    onMail();
     return done ?? false;
   }
 
@@ -413,7 +248,8 @@ export class Administration {
     source: AuditSource,
     cascadesOf: (collection: string) => readonly Reference[],
   ): Promise<Change[]> {
-    const { collection, records, audit } = this.#parts;
+    const { settings, records, audit } = this.#parts;
+    const { collection } = settings;
     const deleted = changes.flatMap(({ key, next }) => (next === undefined ? [key] : []));
     const ids = deleted.flatMap((key) => (key.collection === collection ? [key.id] : []));
     const isReached = cascadesOf(collection).length > 0;
@@ -492,12 +328,9 @@ export class Administration {
 
   #untilCommitted<T>(decide: () => Promise<Decided<T> | undefined>): Promise<T | undefined> {
     const nothing: Decided<T | undefined> = { changes: [], result: undefined };
-    return this.#parts.records.untilCommitted(async () => (await decide()) ?? nothing, this.#parts.now);
+    return this.#parts.untilCommitted(async () => (await decide()) ?? nothing);
   }
 }
-
-const addressNotice =
-  "An administrator has given your account another address. It counts when its owner has proven it. Until then, you sign in with this one.";
 
 const resetNotice =
   "An administrator has ended all sessions of your account, and its password no longer works. Choose a new one.";
@@ -508,49 +341,7 @@ const factorsNotice =
 const identityNotice =
   "An administrator has removed an account at another service with which you could sign in, and has ended all your sessions.";
 
-/** A link to a place on the page for signing in. Its secrets are in the fragment, which no server gets. */
-function linkTo(publicUrl: string, fragment: string): string {
-  return `${publicUrl}/_sign-in#${fragment}`;
-}
-
-/** The changes that end invitations. */
-export function endInvitations(invitations: readonly Versioned<Invitation>[]): Change[] {
-  return invitations.map(({ value, version }) => remove(invitationsName, value.id, version));
-}
-
-/** The open invitation of a token, for an address if there is one. Throws INVALID_PARAMETER without saying what is wrong. */
-export async function requireInvitation(
-  records: UserRecords,
-  { token, address, now }: { token: string; address?: string; now: number },
-): Promise<Invitation> {
-  const found = (await records.invitationWith(ticketId(token)))?.value;
-  const fits = address === undefined || found?.address === address || found?.address === anyAddress;
-  if (found !== undefined && fits && now < found.expiresAt) return found;
-  throw invalid(
-    "invitation",
-    "invitation",
-    "The invitation has expired, was withdrawn, or is for another address. Ask for a new one.",
-  );
-}
-
 /** What the audit says of an account. */
 function stateOf({ roles, claims, disabled }: Pick<Account, "roles" | "claims" | "disabled">): object {
   return { roles, claims, disabled };
-}
-
-/** What the audit says of an invitation. */
-function aboutInvitation({ id, email, user, roles, claims }: Invitation) {
-  return { item: id, email, subject: user, after: { roles, claims } };
-}
-
-function invalid(member: string, code: string, detail: string): Problem {
-  return new Problem("INVALID_PARAMETER", detail, { violations: [violation(member, code, detail)] });
-}
-
-function taken(member: string, detail: string): Problem {
-  return new Problem("UNIQUE_VIOLATION", detail, { violations: [violation(member, "unique", detail)] });
-}
-
-function violation(member: string, code: string, detail: string): Violation {
-  return { in: "body", pointer: `#/${member}`, code, detail };
 }

@@ -3,7 +3,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { openCollection } from "../collection/collection.ts";
 import { StartError } from "../errors.ts";
 import { isOvertaken, put, Records } from "../records.ts";
-import { nameOfSecret, newSecret, secretVariable, Vault } from "../secrets.ts";
+import { adviceIfLost, nameOfSecret, newSecret, secretVariable, Vault } from "../secrets.ts";
 import type { ServingStore } from "../store/port/store.ts";
 
 const secretsName = "_secrets";
@@ -30,6 +30,8 @@ export interface SecretSources {
 export interface VaultOptions extends SecretSources {
   /** Whether to write nothing. A vault that would need a new secret then has one for itself. */
   readOnly: boolean;
+  /** Whether the secrets take the place of one that is lost. @default false */
+  replacesLost?: boolean;
   /** Unix time in milliseconds. */
   now: () => number;
 }
@@ -59,7 +61,8 @@ export async function openVault(store: ServingStore, options: VaultOptions): Pro
     const secrets = [...options.secrets, ...own];
     const names = secrets.map(nameOfSecret);
     const [first = ""] = names;
-    if (known !== undefined && !names.includes(known.value.first)) throw wrongSecret(options);
+    const isLost = known !== undefined && !names.includes(known.value.first);
+    if (isLost && options.replacesLost !== true) throw wrongSecret(options);
     if (needsSecret(options)) throw missingSecret();
     if (known?.value.first === first || options.readOnly) return new Vault(secrets);
     const change = put(secretsName, currentId, known?.version, { first, made });
@@ -78,6 +81,6 @@ function wrongSecret({ secrets }: VaultOptions): StartError {
       ? `${secretVariable} is missing: this store was used with one`
       : `${secretVariable} is wrong: this store was used with another one`;
   return new StartError(
-    `${what}, so the service could not read what it has encrypted. Give that secret again. To replace it, put the new one before it: <new>,<old>.`,
+    `${what}, so the service could not read what it has encrypted. Give that secret again. To replace it, put the new one before it: <new>,<old>. ${adviceIfLost}`,
   );
 }

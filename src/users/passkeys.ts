@@ -8,14 +8,12 @@ import type {
 } from "@simplewebauthn/server";
 import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
-import type { Decided, Versioned } from "../records.ts";
 import type { AuditKind } from "./audit.ts";
-import { type GuessLimits, guessPolicies } from "./guess-limits.ts";
+import { guessPolicies } from "./guess-limits.ts";
 import type { SealedTickets } from "./sealed-tickets.ts";
 import type { GivenTicket } from "./tickets.ts";
-import type { Account, Passkey, UserRecords } from "./user-records.ts";
-import type { UserSettings } from "./user-settings.ts";
-import type { Beginning, SignedIn, Visitor } from "./users.ts";
+import type { Account, Passkey } from "./user-records.ts";
+import type { Flows, SignedIn, Visitor } from "./users.ts";
 
 /** The most passkeys of a user. */
 const maxPasskeys = 10;
@@ -42,21 +40,8 @@ export interface PasskeyProof {
 }
 
 /** What passkeys depend on. */
-export interface PasskeyParts {
-  records: UserRecords;
-  settings: UserSettings;
-  limits: GuessLimits;
+export interface PasskeyParts extends Flows {
   tickets: SealedTickets;
-  /** The title of the service, which devices show. */
-  title: string;
-  /** Where people find the service: an origin. Its host is that of all passkeys. */
-  publicUrl: () => string;
-  newUuid: () => string;
-  /** Unix time in milliseconds. */
-  now: () => number;
-  /** What begins a session of an account whose factors are proven. */
-  begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
-  untilCommitted<T>(decide: () => Promise<Decided<T>>): Promise<T>;
 }
 
 /** The passkeys of the users of one service. */

@@ -6,10 +6,10 @@ import { hash } from "node:crypto";
 import { randomText } from "../access/api-key.ts";
 import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
-import { type Decided, put, remove, type Versioned } from "../records.ts";
+import { put, remove, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import type { Audit } from "./audit.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { OwnAccount } from "./own-account.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
 import { endingOf } from "./sessions.ts";
 import { newTicketText, type Tickets, ticketId, ticketMs } from "./tickets.ts";
@@ -21,10 +21,9 @@ import {
   type ProviderTicketKind,
   type Ticket,
   ticketsName,
-  type UserRecords,
 } from "./user-records.ts";
-import type { Provider, UserSettings } from "./user-settings.ts";
-import type { Begun, Current, Visitor } from "./users.ts";
+import type { Provider } from "./user-settings.ts";
+import type { Begun, Current, Flows, Visitor } from "./users.ts";
 
 /** What mails say about a change. */
 const notices = {
@@ -73,27 +72,11 @@ interface Away extends Omit<Transaction, "state" | "redirectUri"> {
 type Linkable = Pick<Identity, "provider" | "issuer" | "subject" | "email">;
 
 /** What providers depend on. */
-export interface ProviderParts {
-  records: UserRecords;
-  settings: UserSettings;
-  /** By the names of the providers. */
-  secrets: Readonly<Record<string, string>>;
-  audit: Pick<Audit, "entry">;
-  vault: { seal(purpose: string, place: string, text: string): string };
+export interface ProviderParts extends Omit<Flows, "begin"> {
   tickets: Tickets;
-  /** Where people find the service: an origin. */
-  publicUrl: () => string;
-  /** Where the provider sends the browser back, without the name: `https://shop.example/api/v1/_auth/providers`. */
-  address: () => string;
   /** Begins a session by an identity, of a new account if it can have one; `undefined` if it belongs to no account. */
   begin: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
-  requireConfirmed: (session: Current["session"]) => void;
-  /** The change that mails a text. */
-  notice: (account: Account, text: string) => Promise<Change>;
-  untilCommitted: <T>(decide: () => Promise<Decided<T | Problem>>) => Promise<T>;
-  warn: (message: string) => void;
-  now: () => number;
-  elapsed: () => number;
+  own: OwnAccount;
 }
 
 /** How an identity is used. */
@@ -111,6 +94,12 @@ export class Providers {
 
   constructor(parts: ProviderParts) {
     this.#parts = parts;
+  }
+
+  /** Where the providers send browsers back, without their names: `https://shop.example/api/v1/_auth/providers`. */
+  get address(): string {
+    const { publicUrl, prefix } = this.#parts;
+    return `${publicUrl()}${prefix}/_auth/providers`;
   }
 
   /** The provider with a name. */
@@ -182,8 +171,8 @@ export class Providers {
     ticket: string,
     browser: string | undefined,
   ): Promise<Identity> {
-    const { requireConfirmed, untilCommitted, records, now, notice, audit } = this.#parts;
-    requireConfirmed(session);
+    const { own, untilCommitted, records, now, notice, audit } = this.#parts;
+    own.requireConfirmed(session);
     const identity = await untilCommitted(async () => {
       const { value, version } = await this.#find("link", ticket, browser);
       const { provider, issuer, subject, email } = this.#parts.tickets.contentOf<Linkable>(value);
@@ -193,7 +182,7 @@ export class Providers {
       if (known !== undefined && known.value.user !== account.id)
         return { changes: [spent], result: unavailable("This identity belongs to another account.") };
       if (known !== undefined) return { changes: [spent], result: known.value };
-      const current = await this.#requireAccount(account.id, session.id);
+      const current = await own.requireOpen(account.id, session.id);
       if ((await records.identitiesOf(account.id)).length >= maxIdentities)
         throw unavailable(`An account has at most ${maxIdentities} identities. Remove one first.`);
       const made = { id, user: account.id, provider, issuer, subject, email, createdAt: now() };
@@ -209,13 +198,13 @@ export class Providers {
    * IDENTITY_UNAVAILABLE if it is the only way to sign in.
    */
   async unlink({ session, account, source = {} }: Current, id: string): Promise<boolean> {
-    const { requireConfirmed, untilCommitted, records, notice, audit } = this.#parts;
-    requireConfirmed(session);
+    const { own, untilCommitted, records, notice, audit } = this.#parts;
+    own.requireConfirmed(session);
     return untilCommitted(async () => {
       const all = await records.identitiesOf(account.id);
       const found = all.find(({ value }) => value.id === id);
       if (found === undefined) return { changes: [], result: false };
-      const current = await this.#requireAccount(account.id, session.id);
+      const current = await own.requireOpen(account.id, session.id);
       if (all.length === 1 && !this.#hasOtherWay(current.value))
         throw unavailable("You could not sign in any more. Link another identity first.");
       const others = (await records.sessionsOf(account.id)).filter(({ value }) => value.id !== session.id);
@@ -232,15 +221,6 @@ export class Providers {
   #hasOtherWay({ password }: Account): boolean {
     const { methods } = this.#parts.settings;
     return methods.includes("email") || (password !== undefined && methods.includes("password"));
-  }
-
-  /** The account, while the session is still open. Throws SIGN_IN_FAILED. */
-  async #requireAccount(id: string, session: string): Promise<Versioned<Account>> {
-    const { records } = this.#parts;
-    const current = await records.account(id);
-    const isOpen = (await records.session(session)) !== undefined;
-    if (!isOpen || current === undefined || current.value.disabled) throw signInFailed();
-    return current;
   }
 
   /** Who has come back. Throws SIGN_IN_FAILED and UNAVAILABLE. */
@@ -261,16 +241,17 @@ export class Providers {
   }
 
   #clientOf(provider: Provider): ProviderClient {
-    const { secrets, elapsed } = this.#parts;
+    const { providerSecrets, elapsed } = this.#parts;
     const client =
-      this.#clients.get(provider.name) ?? new ProviderClient(provider, secrets[provider.name] ?? "", elapsed);
+      this.#clients.get(provider.name) ??
+      new ProviderClient(provider, providerSecrets[provider.name] ?? "", elapsed);
     this.#clients.set(provider.name, client);
     return client;
   }
 
   /** Each provider has its own, so that no response of one can pass as that of another. */
   #redirectUri({ name }: Provider): string {
-    return `${this.#parts.address()}/${name}/callback`;
+    return `${this.address}/${name}/callback`;
   }
 
   async #giveTicket(

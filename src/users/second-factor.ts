@@ -4,19 +4,19 @@
  */
 import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
-import { type Decided, put, type Versioned } from "../records.ts";
+import { put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
-import type { Audit, AuditKind } from "./audit.ts";
+import type { AuditKind } from "./audit.ts";
 import { isKnownDevice } from "./devices.ts";
 import { isMissingFactor, isRequired, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
-import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
+import { guessPolicies, type Taken } from "./guess-limits.ts";
+import type { OwnAccount } from "./own-account.ts";
 import type { CreationOptions, PasskeyResponse, Passkeys, RequestOptions } from "./passkeys.ts";
 import type { SealedTickets } from "./sealed-tickets.ts";
 import { endingOf } from "./sessions.ts";
 import { type GivenTicket, newCode, readCode, ticketId } from "./tickets.ts";
-import { type Account, accountsName, type Passkey, type Totp, type UserRecords } from "./user-records.ts";
-import type { UserSettings } from "./user-settings.ts";
-import type { Beginning, Current, SignedIn, Visitor } from "./users.ts";
+import { type Account, accountsName, type Passkey, type Totp } from "./user-records.ts";
+import type { Beginning, Current, Flows, SignedIn, Visitor } from "./users.ts";
 
 /** A sign-in that needs the second factor. */
 export interface SecondStep extends GivenTicket {
@@ -43,29 +43,10 @@ export interface AddedFactor {
 }
 
 /** What second factors depend on. */
-export interface SecondFactorParts {
-  records: UserRecords;
-  settings: UserSettings;
-  vault: {
-    seal(purpose: string, place: string, text: string): string;
-    open(purpose: string, place: string, sealed: string): string;
-  };
-  limits: GuessLimits;
-  audit: Pick<Audit, "entry">;
+export interface SecondFactorParts extends Flows {
   tickets: SealedTickets;
   passkeys: Passkeys;
-  /** The title of the service, which authenticator apps show. */
-  title: string;
-  newUuid: () => string;
-  /** Unix time in milliseconds. */
-  now: () => number;
-  /** The change that tells a user something by mail. */
-  notice(account: Account, text: string): Promise<Change>;
-  /** What begins a session of an account whose factors are proven. */
-  begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
-  /** Throws CONFIRMATION_REQUIRED. */
-  requireConfirmed(session: Current["session"]): void;
-  untilCommitted<T>(decide: () => Promise<Decided<T>>): Promise<T>;
+  own: OwnAccount;
 }
 
 /** What a ticket for the second factor contains. */
@@ -166,8 +147,8 @@ export class SecondFactors {
 
   /** Begins to set up an authenticator app. Throws CONFIRMATION_REQUIRED. */
   async beginTotp({ session, account }: Current): Promise<GivenTicket & { secret: string; uri: string }> {
-    const { requireConfirmed, tickets, title } = this.#parts;
-    requireConfirmed(session);
+    const { own, tickets, title } = this.#parts;
+    own.requireConfirmed(session);
     const { Secret, TOTP } = await import("otpauth");
     const secret = new Secret({ size: 20 });
     const { base32 } = secret;
@@ -199,8 +180,8 @@ export class SecondFactors {
 
   /** Begins to add a passkey. Throws CONFIRMATION_REQUIRED and FACTOR_UNAVAILABLE. */
   async beginPasskey({ session, account }: Current): Promise<GivenTicket & { options: CreationOptions }> {
-    const { requireConfirmed, tickets, passkeys } = this.#parts;
-    requireConfirmed(session);
+    const { own, tickets, passkeys } = this.#parts;
+    own.requireConfirmed(session);
     passkeys.requireRoom(account);
     const given = tickets.give("newPasskey", { user: account.id });
     return { ...given, options: await passkeys.creation(given.ticket, account) };
@@ -288,7 +269,7 @@ export class SecondFactors {
     account: Account,
     { ticket, totp, recoveryCode, passkey }: SecondProof,
   ): Promise<Partial<Account>> {
-    const { vault, passkeys, now } = this.#parts;
+    const { vault, passkeys, now, warn } = this.#parts;
     const factors = this.factorsOf(account);
     if (passkey !== undefined && factors.includes("passkey"))
       return passkeys.proven(account, passkey, ticket);
@@ -300,7 +281,13 @@ export class SecondFactors {
     }
     if (totp === undefined || account.totp === undefined) throw signInFailed();
     const place = placeOf(account.id);
-    const secret = vault.open("totp", place, account.totp.sealed);
+    let secret: string;
+    try {
+      secret = vault.open("totp", place, account.totp.sealed);
+    } catch (error) {
+      warn(`an authenticator app does not work: ${(error as Error).message}`);
+      throw signInFailed(); // a recovery code still works
+    }
     const step = await this.#stepOf(secret, totp);
     if (step === undefined || step <= account.totp.step) throw signInFailed(); // each step works once
     // Sealed again, so that a secret of the service that was replaced can be removed one day.
@@ -381,8 +368,8 @@ export class SecondFactors {
     { session, account, source = {} }: Current,
     decide: (account: Account) => Promise<FactorChange<T>>,
   ): Promise<T> {
-    const { requireConfirmed, records, untilCommitted, notice, audit } = this.#parts;
-    requireConfirmed(session);
+    const { records, untilCommitted, notice, audit } = this.#parts;
+    this.#parts.own.requireConfirmed(session);
     return untilCommitted(async () => {
       const found = await records.account(account.id);
       const sessions = await records.sessionsOf(account.id);

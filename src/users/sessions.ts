@@ -90,6 +90,16 @@ export function endingOf(sessions: readonly Versioned<Session>[]): Change[] {
   return sessions.map(({ value, version }) => remove(sessionsName, value.id, version));
 }
 
+/** The changes that end the session of a client until now, if it is of another user. */
+export async function endingOfOther(
+  records: UserRecords,
+  session: string | undefined,
+  user: string,
+): Promise<Change[]> {
+  const former = session === undefined ? undefined : await records.session(session);
+  return former === undefined || isKey(former) || former.value.user === user ? [] : endingOf([former]);
+}
+
 /** A session in the store, with its account. */
 interface FoundSession {
   session: Versioned<Session>;

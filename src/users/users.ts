@@ -8,13 +8,23 @@ import { parseFragment } from "../json/pointer.ts";
 import { type Decided, put, type Versioned } from "../records.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
-import { Administration, anyAddress, endInvitations, requireInvitation } from "./administration.ts";
+import { AddressChanges } from "./address-changes.ts";
+import { Administration } from "./administration.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
 import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
 import { type GuessLimits, guessPolicies, type Taken } from "./guess-limits.ts";
-import type { MailQueue, MailToSend } from "./mail/mail-queue.ts";
+import {
+  anyAddress,
+  endInvitations,
+  Invitations,
+  invalidMember,
+  linkTo,
+  requireEnding,
+  requireInvitation,
+} from "./invitations.ts";
+import type { MailQueue } from "./mail/mail-queue.ts";
 import { invalidEmail, type MailAddress, readAddress, readMailAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
 import { notices, OwnAccount } from "./own-account.ts";
@@ -22,12 +32,13 @@ import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
 import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
-import { endIdentities, type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
+import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { SealedTickets } from "./sealed-tickets.ts";
 import { SecondFactors, type SecondStep } from "./second-factor.ts";
 import {
   confirmedMs,
   endingOf,
+  endingOfOther,
   endOf,
   isKey,
   maxSessions,
@@ -40,7 +51,6 @@ import {
   type Account,
   accountsName,
   type Invitation,
-  invitationsName,
   type Session,
   type Ticket,
   type TicketKind,
@@ -91,6 +101,16 @@ export interface UserParts {
   elapsed: () => number;
   /** @default nothing is counted */
   meter?: UserMeter | undefined;
+}
+
+/** What the flows give each other, and what all of them depend on. */
+export interface Flows extends UserParts {
+  /** What begins a session of an account whose factors are proven. */
+  begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
+  /** The change that tells a user by mail what has changed, with a link to a place on the page for signing in. @default account */
+  notice(account: Account, text: string, place?: string): Promise<Change>;
+  /** Decides and commits as `Records.untilCommitted`, and sends the mails of the commit. */
+  untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T>;
 }
 
 /** Counts what people do, for the metrics. */
@@ -211,6 +231,8 @@ export class Users {
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly administration: Administration;
+  readonly invitations: Invitations;
+  readonly addresses: AddressChanges;
   /** What users change about their own accounts. */
   readonly own: OwnAccount;
   readonly providers: Providers;
@@ -225,43 +247,34 @@ export class Users {
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
     this.records = parts.records;
     this.sessions = openSessions(parts);
-    const mailing = {
-      mailChange: (mail: MailToSend, at: number) => parts.mail.changeFor(mail, at),
-      onMail: () => parts.mail.wake(),
-    };
-    this.#tickets = new Tickets({ ...parts, ...mailing });
-    this.administration = new Administration({ ...parts, ...mailing, collection: settings.collection });
-    this.providers = new Providers({
+    const flows: Flows = {
       ...parts,
-      secrets: parts.providerSecrets,
-      address: () => `${parts.publicUrl()}${parts.prefix}/_auth/providers`,
-      tickets: this.#tickets,
-      begin: (claims, use) => this.#signInByIdentity(claims, use),
-      requireConfirmed: (session) => this.own.requireConfirmed(session),
-      notice: (account, text) => this.#notice(account, text),
+      begin: (found, beginning) => this.#begin(found, beginning),
+      notice: (account, text, place) => this.#notice(account, text, place),
       untilCommitted: (decide) => this.#untilCommitted(decide),
-    });
-    const tickets = new SealedTickets(parts);
-    const flows = {
-      ...parts,
-      tickets,
-      begin: (found: Versioned<Account>, beginning: Beginning) => this.#begin(found, beginning),
-      untilCommitted: <T>(decide: () => Promise<Decided<T>>) => this.#untilCommitted(decide),
     };
+    this.#tickets = new Tickets({
+      ...parts,
+      mailChange: (mail, at) => parts.mail.changeFor(mail, at),
+      onMail: () => parts.mail.wake(),
+    });
     this.own = new OwnAccount({
       ...flows,
-      tickets: this.#tickets,
       hashNew: (password, account, visitor) => this.#hashFor(account, password, visitor),
-      notice: (account, text) => this.#notice(account, text),
-      untilCommitted: (decide) => this.#untilCommitted(decide),
     });
-    this.passkeys = new Passkeys(flows);
-    this.secondFactors = new SecondFactors({
+    this.invitations = new Invitations(flows);
+    const { invitations, own } = this;
+    this.addresses = new AddressChanges({ ...flows, tickets: this.#tickets, invitations, own });
+    this.administration = new Administration({ ...flows, addresses: this.addresses });
+    this.providers = new Providers({
       ...flows,
-      passkeys: this.passkeys,
-      notice: (account, text) => this.#notice(account, text),
-      requireConfirmed: (session) => this.own.requireConfirmed(session),
+      tickets: this.#tickets,
+      begin: (claims, use) => this.#signInByIdentity(claims, use),
+      own,
     });
+    const tickets = new SealedTickets(parts);
+    this.passkeys = new Passkeys({ ...flows, tickets });
+    this.secondFactors = new SecondFactors({ ...flows, tickets, passkeys: this.passkeys, own });
   }
 
   get audit(): Audit {
@@ -303,10 +316,8 @@ export class Users {
 
   /** The own address of the providers, if a browser has come to a local service by another name of this machine. */
   ownAddressFor(host: string | undefined): string | undefined {
-    const { isLocal, prefix } = this.#parts;
-    return isLocal && host !== new URL(this.publicUrl).host
-      ? `${this.publicUrl}${prefix}/_auth/providers`
-      : undefined;
+    const isOther = this.#parts.isLocal && host !== new URL(this.publicUrl).host;
+    return isOther ? this.providers.address : undefined;
   }
 
   /** The roles that administrators can give over HTTP. */
@@ -472,7 +483,7 @@ export class Users {
       if (account === undefined || account.value.disabled) throw signInFailed();
       const also = [
         ...(await this.#tickets.endingWith(found)),
-        ...(await this.#endingOther(before, account.value.id)),
+        ...(await endingOfOther(this.records, before, account.value.id)),
         await this.#notice(account.value, notices.password),
       ];
       const set = { password: hashed, devices: [] };
@@ -572,9 +583,12 @@ export class Users {
         const also = await this.#tickets.endingWith(found);
         if (found.value.kind === "signUp") {
           const asked = this.#signUpIn(found.value);
-          const moved = await this.#moved(asked);
-          if (moved !== undefined)
-            return this.#beginMoved(moved, found, { visitor, password: asked.password, before });
+          const proposal = await this.addresses.proposal(asked.invitation);
+          if (proposal !== undefined) {
+            const { password } = asked;
+            const accepted = await this.addresses.accept(proposal, found, { visitor, password, before });
+            return this.begin(proposal.account, accepted);
+          }
           if (account === undefined)
             return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
         }
@@ -661,59 +675,13 @@ export class Users {
       invitation?.user === undefined
         ? [{ key, expect: "absent", next: next() }]
         : await mirror.changesFor(id, account, now());
-    const addresses = new Set([address, invitation?.address ?? address]);
-    const invitations = await Promise.all([...addresses].map((each) => records.invitationsFor(each)));
-    const ended = endInvitations(invitations.flat());
+    const ofAddress = await records.invitationsFor(address);
+    const ofAny = invitation === undefined ? [] : await records.invitationsFor(invitation.address);
+    const ended = endInvitations([...ofAddress, ...ofAny]);
     if (invitation !== undefined) requireEnding(invitation, ended);
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
     const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
-  }
-
-  /** The account that gets another address, and the open invitation for that, if the sign-up had one. */
-  async #moved({
-    invitation: id,
-  }: NewAccount): Promise<{ account: Versioned<Account>; invitation: Invitation } | undefined> {
-    const { records, now, grantable } = this.#parts;
-    const invitation = id === undefined ? undefined : (await records.invitation(id))?.value;
-    if (invitation?.user === undefined || invitation.replaces === undefined) return undefined;
-    const account = await records.account(invitation.user);
-    const isOpen = now() < invitation.expiresAt && account?.value.address === invitation.replaces;
-    if (account === undefined || !isOpen || account.value.disabled) throw signInFailed();
-    // The account can have got a role since then that the administrator cannot give.
-    const judged = [...invitation.roles, ...grantable];
-    if (account.value.roles.some((role) => !judged.includes(role))) throw signInFailed();
-    return { account, invitation };
-  }
-
-  /**
-   * What signs in without the address ends too: it can be that of the owner before. A password of the sign-up replaces that of the
-   * account, as after a reset: the administrator has named the owner's address.
-   */
-  async #beginMoved(
-    { account, invitation }: { account: Versioned<Account>; invitation: Invitation },
-    found: Versioned<Ticket>,
-    {
-      visitor,
-      password,
-      before,
-    }: { visitor: Visitor; password: string | undefined; before: string | undefined },
-  ): Promise<Decided<Begun>> {
-    const { set, also = [], ...beginning } = await this.own.withAddress(found, account.value, visitor);
-    requireEnding(invitation, also);
-    const identities = endIdentities(await this.records.identitiesOf(account.value.id));
-    const ofOther = await this.#endingOther(before, account.value.id);
-    const isAppLeft = account.value.totp !== undefined;
-    return this.begin(account, {
-      ...beginning,
-      also: [...also, ...identities, ...ofOther],
-      set: {
-        ...set,
-        passkeys: undefined,
-        ...(!isAppLeft && { recoveryCodes: undefined }),
-        ...(password !== undefined && { password }),
-      },
-    });
   }
 
   #signUpIn(ticket: Ticket): NewAccount {
@@ -751,7 +719,7 @@ export class Users {
     const ended = others.filter(
       (each) => ends === "all" || (each.value.id === ends && !isKey(each)) || unused.includes(each),
     );
-    const ofOther = await this.#endingOther(ends === "all" ? undefined : ends, value.id);
+    const ofOther = await endingOfOther(this.records, ends === "all" ? undefined : ends, value.id);
     const shown = isKnownDevice({ ...value, ...set }, device, now) ? device : undefined;
     const made = shown === undefined ? newDevice() : undefined;
     const account = withDevice({ ...value, ...set }, shown ?? made ?? "", now);
@@ -771,19 +739,13 @@ export class Users {
     };
   }
 
-  /** The end of the session of the client until now, if it is of another user. */
-  async #endingOther(session: string | undefined, user: string): Promise<Change[]> {
-    const former = session === undefined ? undefined : await this.records.session(session);
-    return former === undefined || isKey(former) || former.value.user === user ? [] : endingOf([former]);
-  }
-
   /** The change that tells a user by mail what has changed in the account. */
-  #notice({ email, id }: Account, notice: string): Promise<Change> {
+  #notice({ email, id }: Account, notice: string, place = "account"): Promise<Change> {
     const at = this.#parts.now();
     const mail = {
       template: "notice",
       to: email,
-      values: { notice, link: `${this.#parts.publicUrl()}/_sign-in#account` },
+      values: { notice, link: linkTo(this.#parts.publicUrl(), place) },
       expiresAt: at + noticeMs,
       user: id,
     } as const;
@@ -850,11 +812,6 @@ function takesSignUp({ signUp }: UserSettings, domain: string): boolean {
   return signUp === "open" || (typeof signUp === "object" && signUp.domains.includes(domain));
 }
 
-/** Throws SIGN_IN_FAILED unless the changes end an invitation that was read before: it can have been withdrawn meanwhile. */
-function requireEnding({ id }: Invitation, changes: readonly Change[]): void {
-  if (!changes.some(({ key }) => key.collection === invitationsName && key.id === id)) throw signInFailed();
-}
-
 /** Mail goes to the address that was proven, in its own letters: another mailbox can differ in them alone. */
 function provenFor(read: MailAddress, { email }: Account): MailAddress {
   return { ...read, address: email };
@@ -893,9 +850,4 @@ function signUpRefused({ signUp }: UserSettings): Error {
 function profileExists(): Error {
   const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
   return invalidMember("profile", "excess", detail);
-}
-
-function invalidMember(name: string, code: string, detail: string): Error {
-  const violation = { in: "body", pointer: `#/${name}`, code, detail } as const;
-  return new Problem("INVALID_PARAMETER", detail, { violations: [violation] });
 }

@@ -2,7 +2,8 @@
 import { isOvertaken, put } from "../records.ts";
 import type { Vault } from "../secrets.ts";
 import type { Change } from "../store/port/commit.ts";
-import { isEncrypted, webhooksName } from "./webhook.ts";
+import { createSecret } from "./signature.ts";
+import { isEncrypted, type Webhook, webhooksName } from "./webhook.ts";
 import { putState, type WebhookRecords } from "./webhook-records.ts";
 
 const purpose = "webhook";
@@ -33,34 +34,51 @@ export class KeptSecrets {
 
   /**
    * Encrypts what the store keeps readable, or with an old secret of the service. Throws StartError if another secret has encrypted
-   * one of them.
+   * one of them. With `replacesLost`, the webhook gets a new secret instead. Returns the webhooks with new secrets.
    */
-  async encryptAll(records: WebhookRecords, now: () => number): Promise<void> {
-    for (const { id } of (await records.all()).map(({ value }) => value))
-      while (!(await this.#encrypt(records, id, now()))) {} // again, because another instance was faster
+  async encryptAll(
+    records: WebhookRecords,
+    { now, replacesLost = false }: { now: () => number; replacesLost?: boolean },
+  ): Promise<{ webhook: Webhook; secret: string }[]> {
+    const replaced: { webhook: Webhook; secret: string }[] = [];
+    for (const { value: webhook } of await records.all()) {
+      const secret = await this.#encrypt(records, webhook.id, { now, replacesLost });
+      if (secret !== undefined) replaced.push({ webhook, secret });
+    }
+    return replaced;
   }
 
-  async #encrypt(records: WebhookRecords, id: string, at: number): Promise<boolean> {
+  /** Encrypts the secrets of a webhook. Returns its new secret if the one that it had is lost. */
+  async #encrypt(
+    records: WebhookRecords,
+    id: string,
+    how: { now: () => number; replacesLost: boolean },
+  ): Promise<string | undefined> {
     const state = await records.state(id);
     const webhook = await records.webhook(id);
-    if (webhook === undefined) return true;
+    if (webhook === undefined) return undefined;
     const { oldSecret } = state?.value ?? {};
-    for (const kept of [webhook.value.secret, oldSecret])
-      if (kept !== undefined && isEncrypted(kept))
-        this.#vault()?.requireKnown(kept, `the secret of the webhook ${id}`);
+    const lost = [webhook.value.secret, oldSecret].filter((kept) => this.#isLost(kept));
+    if (!how.replacesLost)
+      for (const kept of lost) this.#vault()?.requireKnown(kept as string, `the secret of the webhook ${id}`);
+    const made = lost.includes(webhook.value.secret) ? createSecret() : undefined;
     const changes: Change[] = [];
-    const secret = this.keep(id, webhook.value.secret);
+    const secret = this.keep(id, made ?? webhook.value.secret);
     if (secret !== webhook.value.secret)
       changes.push(put(webhooksName, id, webhook.version, { ...webhook.value, secret }));
-    const old = oldSecret === undefined ? undefined : this.keep(id, oldSecret);
+    const old = oldSecret === undefined || lost.includes(oldSecret) ? undefined : this.keep(id, oldSecret);
     if (old !== oldSecret) changes.push(putState(id, state, { oldSecret: old }));
     try {
-      await records.commit(changes, at);
-      return true;
+      await records.commit(changes, how.now());
+      return made;
     } catch (error) {
-      if (isOvertaken(error)) return false;
-      throw error;
+      if (!isOvertaken(error)) throw error;
+      return this.#encrypt(records, id, how); // another instance was faster
     }
+  }
+
+  #isLost(kept: string | undefined): boolean {
+    return kept !== undefined && isEncrypted(kept) && this.#vault()?.knows(kept) === false;
   }
 }
 

@@ -92,6 +92,23 @@ describe("the page for signing in", { skip }, () => {
     await heading(page, texts.account);
   });
 
+  test("profiles without a schema need nothing: a person signs up and sees the account", async (t) => {
+    const collections = {
+      users: { access: { read: "public", update: { where: { id: "$subject" } } } },
+    } as const;
+    const people = await start(t, { collections });
+    const { page, errors } = await openPage(t, people);
+    await page.getByRole("link", { name: texts.signUp }).click();
+    await heading(page, texts.signUp);
+    await field(page, texts.email).fill("ada@example.org");
+    await field(page, texts.newPassword).fill(goodPassword);
+    await press(page, texts.signUp);
+    await field(page, texts.code).fill(await people.codeFor("ada@example.org"));
+    await press(page, texts.finish.signUp);
+    await heading(page, texts.account);
+    assert.deepEqual(faultsIn(errors), []);
+  });
+
   test("an invitation for a profile that exists, or with all its attributes, asks for none of them", async (t) => {
     const people = await start(t, withAdministrator);
     const { json } = await people.service.send({

@@ -486,6 +486,25 @@ test("a secret that is missing where others can reach the service is an error of
   assert.deepEqual([exitCode, stderr.split(".")[0]], [1, "holdfast: HOLDFAST_SECRET is missing"]);
 });
 
+test("all secrets that are missing are reported at once", async (t) => {
+  const config = {
+    publicUrl: "https://shop.example",
+    mail: { from: "shop@shop.example", smtp: "smtps://shop@mail.example" },
+    auth: {
+      users: { collection: "users", providers: { google: { clientId: "a" }, gitlab: { clientId: "b" } } },
+    },
+    collections: { users: {} },
+  };
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const { exitCode, stderr } = await run(t, ["check"], { cwd });
+  const missing = [...stderr.matchAll(/^ *(HOLDFAST_\w+) is missing/gm)].map(([, name]) => name);
+  const ofProviders = ["HOLDFAST_PROVIDER_GOOGLE_SECRET", "HOLDFAST_PROVIDER_GITLAB_SECRET"];
+  assert.deepEqual(
+    [exitCode, missing.sort()],
+    [1, ["HOLDFAST_SECRET", "HOLDFAST_SMTP_PASSWORD", ...ofProviders].sort()],
+  );
+});
+
 test("--asvs lists the requirements that a configuration with users meets, and reads no store", async (t) => {
   const users = { users: { access: { read: "public" } } };
   const auth = { users: { collection: "users", secondFactor: "required" } };

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { newSecret } from "../../src/secrets.ts";
 import { folder, run, serve, stop } from "../commands/cli.ts";
 import { node } from "../node.ts";
 import { openDatabase } from "../postgres/databases.ts";
@@ -52,7 +53,7 @@ test("every command of the command line reference does what it is for", async (t
   const { url, release } = await openDatabase();
   t.after(release);
   await run(t, ["import", "people", "people.json"], { cwd });
-  const env = await environment(cwd);
+  const env = { ...(await environment(cwd)), HOLDFAST_SECRET: newSecret() };
   const inOrder = commands.toSorted(
     (a, b) => Number(/ --from postgres:/.test(a)) - Number(/ --from postgres:/.test(b)),
   );

@@ -5,7 +5,7 @@ import type { Field } from "./form.ts";
 export interface ProfileCollection {
   /** What the caller can do with at least some profiles. */
   operations?: readonly string[];
-  schema?: { required?: readonly string[]; properties?: Readonly<Record<string, Attribute>> };
+  schema?: { required?: readonly string[]; properties?: Readonly<Record<string, Attribute>> } | null;
   defaults?: Readonly<Record<string, unknown>>;
 }
 
@@ -60,10 +60,10 @@ export function profileField(
 
 /** The fields for the attributes that a profile must have. @default those of the schema that no default fills in */
 export function profileFields(
-  { schema = {}, defaults = {} }: ProfileCollection,
+  { schema, defaults = {} }: ProfileCollection,
   names?: readonly string[],
 ): Field[] {
-  const { required = [], properties = {} } = schema;
+  const { required = [], properties = {} } = schema ?? {};
   const asked = names ?? required.filter((name) => !Object.hasOwn(defaults, name));
   return asked.map((name) => profileField(name, properties[name]));
 }

@@ -15,14 +15,14 @@ export async function profileCollection(): Promise<ProfileCollection> {
 
 /** The form of the profile; nothing if the user cannot change it, or if it has no texts. */
 export async function profilePart(id: string, back: (notice: string) => Promise<void>): Promise<Node[]> {
-  const { schema = {}, operations = [] } = await profileCollection();
+  const { schema, operations = [] } = await profileCollection();
   const path = `${usersName}/${encodeURIComponent(id)}`;
   if (!operations.includes("update")) return [];
   const profile = await send<Readonly<Record<string, unknown>>>("GET", path);
-  const fields = Object.entries(schema.properties ?? {})
+  const fields = Object.entries(schema?.properties ?? {})
     .filter(([name, { type, readOnly }]) => type === "string" && readOnly !== true && name !== "id")
     .map(([name, attribute]): Field => {
-      const isOptional = schema.required?.includes(name) !== true;
+      const isOptional = schema?.required?.includes(name) !== true;
       return {
         ...profileField(name, attribute),
         value: textOf(profile[name]),

@@ -540,8 +540,8 @@ export const signInEndpoints: readonly Endpoint[] = [
     work: async (sent) => {
       const { users, given, visitor, current } = sent;
       const proof = proofOf(given, ["email"]);
-      if ("email" in proof) return ticketOf(await users.own.requestEmail(current, proof.email, visitor));
-      return started(sent, await users.own.changeEmail(current, proof as TicketProof, visitor)); // no passkey is a member
+      if ("email" in proof) return ticketOf(await users.addresses.request(current, proof.email, visitor));
+      return started(sent, await users.addresses.change(current, proof as TicketProof, visitor)); // no passkey is a member
     },
   }),
   ownEndpoint({

@@ -440,7 +440,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
       // The person adds what is missing.
       if (profile !== undefined) users.requireFitting(profile, { isPart: true });
       const wanted = { email: email as string, roles, claims, profile, user };
-      const made = await users.administration.invite(wanted, source, { mails: true });
+      const made = await users.invitations.invite(wanted, source, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;
       return answer(shownInvitation(made.invitation), { status: 201, headers: { location } });
     },
@@ -467,7 +467,7 @@ export const userAdministrationEndpoints: readonly Endpoint[] = [
     description: "Its link stops working at once.",
     successes: { 205: { description: "The invitation is withdrawn." } },
     work: async ({ users, asked, source }) =>
-      (await users.administration.withdraw(idOf(asked), source)) ? { kind: "deleted" } : notFound,
+      (await users.invitations.withdraw(idOf(asked), source)) ? { kind: "deleted" } : notFound,
   }),
   endpointOf({
     path: "/_mails",

@@ -7,16 +7,11 @@
 import type { Clock } from "../../clock.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { readIndexes } from "../../collection/indexes.ts";
-import { Problem, StartError } from "../../errors.ts";
+import { Problem } from "../../errors.ts";
 import { isOvertaken, put, type Records, remove, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { isMailAddress } from "../mail-address.ts";
-import {
-  type MailSettings,
-  type MailValues,
-  smtpPasswordVariable,
-  type TemplateName,
-} from "./mail-settings.ts";
+import { type MailSettings, type MailValues, requirePassword, type TemplateName } from "./mail-settings.ts";
 import { renderMail } from "./mail-templates.ts";
 import { type OutgoingMail, type SendMail, type SmtpResult, smtpSender } from "./smtp.ts";
 
@@ -369,13 +364,4 @@ function placeOf(id: string): string {
 /** No attempt starts at or after this time. */
 function endOf({ queuedAt, expiresAt }: MailRecord): number {
   return Math.min(expiresAt, queuedAt + longestMs);
-}
-
-function requirePassword({ smtp, password }: MailSettings): void {
-  if ((smtp.user === undefined) === (password === undefined)) return;
-  throw new StartError(
-    smtp.user === undefined
-      ? `${smtpPasswordVariable} is set, but mail.smtp names no user. Add the user, or remove the variable.`
-      : `${smtpPasswordVariable} is missing. mail.smtp names a user, so this environment variable must have the password.`,
-  );
 }

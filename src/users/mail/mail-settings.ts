@@ -1,5 +1,7 @@
 /** What a configuration says about mail (`mail`): the server that takes mails, the sender and the texts. */
 
+import { StartError } from "../../errors.ts";
+
 /** The most mails that the service sends in an hour, unless the configuration says another number. */
 export const usualMailsPerHour = 1_000;
 
@@ -65,4 +67,14 @@ export interface MailSettings {
   readonly perHour: number;
   /** The password of `smtp.user`; `undefined` if the environment has none. */
   readonly password: string | undefined;
+}
+
+/** Throws StartError if the password of the mail server is missing, or belongs to nobody. */
+export function requirePassword({ smtp, password }: MailSettings): void {
+  if ((smtp.user === undefined) === (password === undefined)) return;
+  throw new StartError(
+    smtp.user === undefined
+      ? `${smtpPasswordVariable} is set, but mail.smtp names no user. Add the user, or remove the variable.`
+      : `${smtpPasswordVariable} is missing. mail.smtp names a user, so this environment variable must have the password.`,
+  );
 }

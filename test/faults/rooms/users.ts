@@ -141,4 +141,15 @@ export const usersFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "lost-old-secret",
+    what: "A webhook keeps an old secret that is lost, so nothing can be signed.",
+    noticedBy: "test/commands/secret.test.ts",
+    replacements: [
+      [
+        "oldSecret === undefined || lost.includes(oldSecret) ? undefined",
+        "oldSecret === undefined ? undefined",
+      ],
+    ],
+  },
 ];

@@ -149,6 +149,7 @@ test("a service does not start with the secret of a webhook that none of its sec
     assert.ok(error instanceof StartError, String(error));
     assert.match(error.message, /^HOLDFAST_SECRET has no secret that opens the secret of the webhook /);
     assert.ok(error.message.includes(id) && error.message.includes("<new>,<old>"), error.message);
+    assert.match(error.message, /If it is lost, run "holdfast secret replace-lost" with a new one\.$/);
     return !error.message.includes(newer);
   });
   await (await startService({ store, secrets: [newer, own] })).stop();

@@ -103,7 +103,6 @@ async function decideImports(work: TaskWork, name: string, items: readonly TaskI
   // A check uses up no integers, and makes no collection.
   const isChecking = work.task.value.state === "checking";
   if (!isChecking) await requireCollection(service, collection);
-  // Together, because each of them is a question to the store.
   const rows = key === undefined ? items.map(rowOf) : await mergedRows(work, collection, { key, items, at });
   const without = rows.filter((row) => !(row instanceof Problem) && row?.id === undefined).length;
   const areNumbers = collection.idKind === "integer";
@@ -115,18 +114,15 @@ async function decideImports(work: TaskWork, name: string, items: readonly TaskI
       ? row
       : { ...row, id: row.id ?? (areNumbers ? String(next++) : service.newUuid()) },
   );
-  const changes = await Promise.all(
-    settled.map(async (row): Promise<Decision> => {
-      if (row === undefined || row instanceof Problem) return row;
-      const { id, holder, textWith } = row;
-      const own = { collection: name, id };
-      const next = textWith(id);
-      if (holder !== undefined)
-        return { key: own, expect: holder.version, next, replaced: holder.text.length };
-      const [current, last] = await Promise.all([store.read(own), store.lastVersion(own)]);
-      return current === undefined ? { key: own, expect: "absent", next, last } : existing(id);
-    }),
-  );
+  const changes = await readFirst(settled, async (row): Promise<Decision> => {
+    if (row === undefined || row instanceof Problem) return row;
+    const { id, holder, textWith } = row;
+    const own = { collection: name, id };
+    const next = textWith(id);
+    if (holder !== undefined) return { key: own, expect: holder.version, next, replaced: holder.text.length };
+    const [current, last] = await Promise.all([store.read(own), store.lastVersion(own)]);
+    return current === undefined ? { key: own, expect: "absent", next, last } : existing(id);
+  });
   const made = new Set<string>();
   const decisions = await decideEach(changes, async (change) => {
     if (change === undefined || change instanceof Problem || change.expect !== "absent") return change;
@@ -149,8 +145,9 @@ async function mergedRows(
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
   const { mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
-  return Promise.all(
-    items.map(async ({ id, text = "" }) => {
+  return readFirst(
+    items,
+    async ({ id, text = "" }) => {
       const value = itemValue({ id, text });
       const holderId = await store.holder(collection.name, key, uniqueValue(value, key) as string);
       const holder =
@@ -160,8 +157,28 @@ async function mergedRows(
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;
       const message = `${subjectAt(pointer ?? "#", "The resource")} ${detail}.`;
       return new Problem("VALIDATION_FAILED", message, { violations: written });
-    }),
+    },
+    (row) => (row === undefined || row instanceof Problem ? 0 : (row.holder?.text.length ?? 0)),
   );
+}
+
+/** How many questions about the resources of a slice the store gets together. */
+const together = 20;
+
+/** Reads for the first items, until the results have enough text for a slice: resources can be large. */
+async function readFirst<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+  lengthOf: (result: Result) => number = () => 0,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let length = 0;
+  for (let from = 0; from < items.length && length <= maxSliceText; from += together) {
+    const some = await Promise.all(items.slice(from, from + together).map(read));
+    results.push(...some);
+    length += some.reduce((sum, each) => sum + lengthOf(each), 0);
+  }
+  return results;
 }
 
 /** What an item of an import writes. */
@@ -185,13 +202,17 @@ async function decideWaysBack(
 ): Promise<Decisions> {
   const { service, task } = work;
   const operation = operationIn(work, name);
-  const last = await Promise.all(items.map((item) => lastOf(work, name, item)));
+  const last = await readFirst(
+    items,
+    (item) => lastOf(work, name, item),
+    (state) => (state instanceof Problem ? 0 : state.text.length),
+  );
   const at = last.reduce(
     (latest, each) =>
       each instanceof Problem ? latest : Math.max(latest, timeOfChange(service, operation.collection, each)),
     service.now(),
   );
-  const decisions = await decideEach(items, async (item, index) => {
+  const decisions = await decideEach(items.slice(0, last.length), async (item, index) => {
     const before = last[index];
     if (before === undefined || before instanceof Problem) return before;
     if (task.value.kind !== "restore") return wayBack(work, operation, { item, before, at });

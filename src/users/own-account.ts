@@ -3,14 +3,14 @@ import { signInFailed } from "../access/challenges.ts";
 import { Problem } from "../errors.ts";
 import { put, type Versioned } from "../records.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { NewPasswords } from "./new-passwords.ts";
 import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, skewMs, type UserKey } from "./sessions.ts";
 import { type Account, accountsName, type Session } from "./user-records.ts";
 import type { Current, Flows, SignedIn, Visitor } from "./users.ts";
 
 /** What changes of the own account depend on. */
 export interface OwnAccountParts extends Flows {
-  /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
-  hashNew(password: string, account: Account, visitor: Visitor): Promise<string>;
+  passwords: NewPasswords;
 }
 
 /** What mails say about a change. */
@@ -29,9 +29,9 @@ export class OwnAccount {
 
   /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
   async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
-    const { begin, notice, untilCommitted, hashNew } = this.#parts;
+    const { begin, notice, untilCommitted, passwords } = this.#parts;
     this.requireConfirmed(session);
-    const hashed = await hashNew(password, account, visitor);
+    const hashed = await passwords.hashFor(account, password, visitor);
     return untilCommitted(async () => {
       const current = await this.requireOpen(account.id, session.id);
       const also = [await notice(current.value, notices.password)];

@@ -27,10 +27,10 @@ import {
 import type { MailQueue } from "./mail/mail-queue.ts";
 import { invalidEmail, type MailAddress, readAddress, readMailAddress } from "./mail-address.ts";
 import type { Mirror } from "./mirror.ts";
+import { NewPasswords } from "./new-passwords.ts";
 import { notices, OwnAccount } from "./own-account.ts";
 import { type PasskeyProof, Passkeys } from "./passkeys.ts";
 import type { PasswordHasher } from "./password-hash.ts";
-import { isBreached, refusedPassword } from "./password-rules.ts";
 import type { Claims } from "./provider-client.ts";
 import { type IdentityUse, identityId, newIdentity, Providers } from "./providers.ts";
 import { SealedTickets } from "./sealed-tickets.ts";
@@ -225,7 +225,6 @@ export interface Beginning {
 /** The users of one service. */
 export class Users {
   readonly #parts: UserParts;
-  #hasWarned = false;
   readonly records: UserRecords;
   /** Checks the tokens of sessions. */
   readonly sessions: Sessions;
@@ -237,6 +236,7 @@ export class Users {
   readonly own: OwnAccount;
   readonly providers: Providers;
   readonly #tickets: Tickets;
+  readonly #passwords: NewPasswords;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
 
@@ -258,10 +258,8 @@ export class Users {
       mailChange: (mail, at) => parts.mail.changeFor(mail, at),
       onMail: () => parts.mail.wake(),
     });
-    this.own = new OwnAccount({
-      ...flows,
-      hashNew: (password, account, visitor) => this.#hashFor(account, password, visitor),
-    });
+    this.#passwords = new NewPasswords(parts);
+    this.own = new OwnAccount({ ...flows, passwords: this.#passwords });
     this.invitations = new Invitations(flows);
     const { invitations, own } = this;
     this.addresses = new AddressChanges({ ...flows, tickets: this.#tickets, invitations, own });
@@ -345,10 +343,11 @@ export class Users {
     if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     const { user } = invitation ?? {};
-    const known = user === undefined ? { ...profile, ...invitation?.profile } : await this.#profileOf(user);
-    if (password !== undefined) this.#requireGoodPassword(password, read.address, known);
+    const known =
+      user === undefined ? { ...profile, ...invitation?.profile } : await this.#passwords.profileOf(user);
+    if (password !== undefined) this.#passwords.requireGood(password, read.address, known);
     await this.#tickets.count(visitor);
-    const hashed = password === undefined ? undefined : await this.#hashNew(password, visitor);
+    const hashed = password === undefined ? undefined : await this.#passwords.hash(password, visitor);
     const account = await this.records.accountOf(read.key);
     const content = { password: hashed, profile, invitation: invitation?.id };
     const asked = { kind: "signUp", visitor, content } as const;
@@ -477,7 +476,7 @@ export class Users {
     const { password } = asked;
     const proven = await this.records.accountOf(await this.#provenAddress(asked));
     if (proven === undefined || proven.value.disabled) throw signInFailed();
-    const hashed = await this.#hashFor(proven.value, password, visitor);
+    const hashed = await this.#passwords.hashFor(proven.value, password, visitor);
     return reset(async (found) => {
       const account = await this.records.accountOf(found.value.address);
       if (account === undefined || account.value.disabled) throw signInFailed();
@@ -752,44 +751,6 @@ export class Users {
     return this.#parts.mail.changeFor(mail, at);
   }
 
-  /** The hash of a new password of an account. Throws PASSWORD_REFUSED, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashFor({ id, email }: Account, password: string, visitor: Visitor): Promise<string> {
-    this.#requireGoodPassword(password, email, await this.#profileOf(id));
-    return this.#hashNew(password, visitor);
-  }
-
-  async #profileOf(id: string): Promise<Readonly<Record<string, unknown>>> {
-    return (await this.records.read<Record<string, unknown>>(this.settings.collection, id))?.value ?? {};
-  }
-
-  /** Throws PASSWORD_REFUSED if others can guess the password. */
-  #requireGoodPassword(password: string, address: string, profile: Readonly<Record<string, unknown>>): void {
-    const { settings, title } = this.#parts;
-    const texts = Object.values(profile).filter((value) => typeof value === "string");
-    const fault = refusedPassword(password, { title, address, texts, words: settings.password.words });
-    if (fault !== undefined) throw passwordRefused(fault);
-  }
-
-  /** The hash of a new password. Throws PASSWORD_REFUSED if it is known from a breach, QUOTA_EXCEEDED and UNAVAILABLE. */
-  async #hashNew(password: string, { network, gone }: Visitor): Promise<string> {
-    const { settings, hasher } = this.#parts;
-    const onFailure = (error: unknown) => this.#noteUnasked(error);
-    if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
-      throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
-    return hasher.hash(password, network, gone);
-  }
-
-  /** The list of stolen passwords cannot be asked, so passwords are taken without it. The log says so once. */
-  #noteUnasked(error: unknown): void {
-    const { meter, warn } = this.#parts;
-    meter?.onUnasked();
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    warn(
-      `auth.users.password.breached: the list of stolen passwords cannot be asked, so new passwords are taken without it: ${(error as Error).message}`,
-    );
-  }
-
   async #untilCommitted<T>(decide: () => Promise<Decided<T | Problem>>): Promise<T> {
     const result = await this.records.untilCommitted(decide, this.#parts.now);
     this.#parts.mail.wake();
@@ -832,12 +793,6 @@ function requireMethod({ methods }: UserSettings, password: string | undefined):
 function inProfile({ code, message }: Problem, violations: readonly Violation[]): Problem {
   const moved = violations.map((each) => ({ ...each, pointer: `#/profile${each.pointer?.slice(1) ?? ""}` }));
   return new Problem(code, message, { violations: moved });
-}
-
-function passwordRefused(fault: { code: string; detail: string }): Problem {
-  return new Problem("PASSWORD_REFUSED", fault.detail, {
-    violations: [{ in: "body", pointer: "#/password", ...fault }],
-  });
 }
 
 function signUpRefused({ signUp }: UserSettings): Error {

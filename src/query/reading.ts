@@ -373,17 +373,20 @@ export function readTime(value: unknown, location: Location, violations: Violati
 
 /**
  * Reads the member `max` of a change of many resources: the most of them. `verb` says what more of them would do. Adds a
- * violation, and returns `most`, unless it is a whole number from 1 to `most`.
+ * violation, and returns `most`, unless it is a whole number from 1 to `most`. `ifLarger`: how a larger one is possible.
  */
 export function readMax(
   value: unknown,
   violations: Violations,
-  { most, verb }: { most: number; verb: string },
+  { most, verb, ifLarger = "" }: { most: number; verb: string; ifLarger?: string },
 ): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
   const wanted = `a whole number from 1 to ${most}: if more resources ${verb}, nothing changes`;
   if (value === undefined) violations.add(inBody("max"), "required", `is required. Send ${wanted}`);
-  else violations.add(inBody("max"), "max", `must be ${wanted}. It cannot be ${shortJson(value)}`);
+  else {
+    const advice = typeof value === "number" && value > most ? ifLarger : "";
+    violations.add(inBody("max"), "max", `must be ${wanted}. It cannot be ${shortJson(value)}${advice}`);
+  }
   return most;
 }
 

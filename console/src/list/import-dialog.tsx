@@ -30,7 +30,10 @@ async function send(
   const format = formatOf(file.name, await file.slice(0, 4_096).text());
   const asked = { ...format, ...others, dryRun, ...(on !== null && { on }), skipInvalid: true };
   const begun = await collectionClient(collection).importTask(file, asked);
-  const ended = await client.$tasks.finished(begun, { ...others, everyMs: 200 });
+  const ended = await client.$tasks.finished(begun, { ...others, everyMs: 200 }).catch((error: unknown) => {
+    if (others.signal?.aborted === true) void client.$tasks.cancel(begun.id).catch(() => {});
+    throw error;
+  });
   if (ended.state !== "done") throw new Error(listTexts.importStopped(ended));
   return importReportOf(begun, ended);
 }

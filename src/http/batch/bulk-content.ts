@@ -83,13 +83,15 @@ export function parseRestores(
   return { filter, ...terms };
 }
 
+const ifLarger = '. With the header "Prefer: respond-async", it can be larger';
+
 function readTerms(
   { max, dryRun }: Body,
   violations: Violations,
   most = maxBulk,
 ): Pick<BulkRequest, "max" | "isDryRun"> {
   return {
-    max: readMax(max, violations, { most, verb: "match" }),
+    max: readMax(max, violations, { most, verb: "match", ...(most === maxBulk && { ifLarger }) }),
     isDryRun: readWord(dryRun, inBody("dryRun"), { words: [true, false], violations }) ?? false,
   };
 }

@@ -9,13 +9,12 @@ import { type BulkResult, ProblemError } from "holdfast-client";
 import { useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { offerRestore } from "../parts/undo.tsx";
-import { go } from "../route.ts";
-import { tasksKey } from "../service/administrator.ts";
 import { messageOf } from "../service/errors.ts";
-import { queries, useAction } from "../service/queries.ts";
+import { useAction } from "../service/queries.ts";
 import { collectionClient } from "../service/session.ts";
 import { useTitle } from "../service/titles.ts";
 import { listTexts, texts } from "../texts.ts";
+import { isTooLarge, useTask } from "./as-task.ts";
 import { type Action, type BulkAction, idInPath, mostBulk, mostInTask, updateOf } from "./bulk.ts";
 import type { Column } from "./columns.ts";
 import type { Selection } from "./selections.ts";
@@ -37,7 +36,6 @@ interface BulkDialogProps {
 }
 
 const firstShown = 8;
-const tooMany = "TOO_MANY_MATCHES";
 
 export function BulkDialog(props: BulkDialogProps) {
   const { kind, collection, columns, ids, everything, selected, onLeaveOut, onDone, onClose } = props;
@@ -68,19 +66,16 @@ export function BulkDialog(props: BulkDialogProps) {
       onClose();
     },
   });
-  const begin = useAction({
-    mutationFn: () => collectionClient(collection).bulkTask({ ...request, max: mostInTask } as never),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: tasksKey });
-      notifications.show({ message: listTexts.isTask, color: "holdfast" });
+  const begin = useTask(
+    () => collectionClient(collection).bulkTask({ ...request, max: mostInTask } as never),
+    () => {
       onDone();
       onClose();
-      go({ kind: "page", name: "tasks" });
     },
-  });
+  );
   const result = check.data;
   const error = check.error ?? save.error;
-  const isTooLarge = error instanceof ProblemError && (error.status === 413 || error.code === tooMany);
+  const canBeTask = isTooLarge(error);
   const matched = error instanceof ProblemError ? error.problem.matched : undefined;
   const isDelete = kind === "delete";
   const count = result?.changed ?? 0;
@@ -93,7 +88,7 @@ export function BulkDialog(props: BulkDialogProps) {
       closing={texts.cancel}
       isApart
       actions={
-        isTooLarge ? (
+        canBeTask ? (
           <Button
             size="sm"
             {...(isDelete && { color: "red" })}
@@ -152,7 +147,7 @@ export function BulkDialog(props: BulkDialogProps) {
             )}
           </>
         )}
-        {isTooLarge && (
+        {canBeTask && (
           <span>
             {matched !== undefined && `${listTexts.matched(matched)} `}
             {listTexts.asTaskHint}

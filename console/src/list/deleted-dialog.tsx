@@ -15,7 +15,8 @@ import { type Rest, readNext, useAction } from "../service/queries.ts";
 import { titleOf } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
-import { mostBulk } from "./bulk.ts";
+import { isTooLarge, useTask } from "./as-task.ts";
+import { mostBulk, mostInTask } from "./bulk.ts";
 import type { Column } from "./columns.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { formatListQuery, type ListQuery } from "./list-query.ts";
@@ -58,9 +59,10 @@ export function DeletedDialog({ collection, info, columns, query: shown, onClose
     structuralSharing: false,
     gcTime: 0,
   });
-  const many = useRestoreMany(collection, selectionOf(query, { info, infoOf: knownCollection }), () =>
-    refetch(),
-  );
+  const many = useRestoreMany(collection, selectionOf(query, { info, infoOf: knownCollection }), {
+    onRestored: () => refetch(),
+    onTask: onClose,
+  });
   const restore = useAction({
     mutationFn: ({ id, _deleted }: Deleted) =>
       collectionClient(collection).restore(id as string, _deleted.version),
@@ -163,7 +165,7 @@ async function readSome(rest: Rest<Deleted>) {
 function useRestoreMany(
   collection: string,
   which: Selection | undefined,
-  onRestored: () => Promise<unknown>,
+  { onRestored, onTask }: { onRestored: () => Promise<unknown>; onTask: () => void },
 ) {
   const send = (dryRun: boolean) =>
     collectionClient(collection).restoreDeleted({ ...which, max: mostBulk, dryRun } as never) as Promise<
@@ -178,25 +180,33 @@ function useRestoreMany(
       return onRestored();
     },
   });
+  const begin = useTask(
+    () => collectionClient(collection).restoreDeletedTask({ ...which, max: mostInTask } as never),
+    onTask,
+  );
   const count = check.data?.changed;
-  const error = check.error ?? restore.error;
-  const button =
-    count === undefined ? (
-      <Button size="sm" variant="default" loading={check.isPending} onClick={() => check.mutate()}>
-        {listTexts.restoreAll}
-      </Button>
-    ) : (
-      <Button size="sm" loading={restore.isPending} disabled={count === 0} onClick={() => restore.mutate()}>
-        {listTexts.doRestore(count)}
-      </Button>
-    );
+  const tooLarge = check.error ?? restore.error;
+  const button = isTooLarge(tooLarge) ? (
+    <Button size="sm" loading={begin.isPending} onClick={() => begin.mutate()}>
+      {listTexts.asTask}
+    </Button>
+  ) : count === undefined ? (
+    <Button size="sm" variant="default" loading={check.isPending} onClick={() => check.mutate()}>
+      {listTexts.restoreAll}
+    </Button>
+  ) : (
+    <Button size="sm" loading={restore.isPending} disabled={count === 0} onClick={() => restore.mutate()}>
+      {listTexts.doRestore(count)}
+    </Button>
+  );
   return {
     actions: which !== undefined && button,
     count,
-    error,
+    error: begin.error ?? tooLarge,
     reset() {
       check.reset();
       restore.reset();
+      begin.reset();
     },
   };
 }
@@ -207,6 +217,7 @@ function NotRestored({ error, onOpen }: { error: Error; onOpen(): void }) {
   return (
     <>
       <Bad text={messageOf(error)} />
+      {isTooLarge(error) && <span>{listTexts.asTaskHint}</span>}
       {holder !== undefined && <Holder {...holder} onOpen={onOpen} />}
     </>
   );

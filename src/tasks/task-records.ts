@@ -27,6 +27,9 @@ const atOnce = 50;
 const partId = (task: string, number: number) => `${task}.${number}`;
 const requestId = (task: string) => `${task}.request`;
 
+/** An import that has not stored its plan after this time, in milliseconds, was interrupted. */
+const storingMs = 3_600_000;
+
 /** The record that each task changes when it begins, so that tasks begin one after the other. */
 const lastBegunId = "last-begun";
 
@@ -140,9 +143,7 @@ export class TaskRecords extends Records {
       const { active, createdAt, endedAt } = task.value;
       if (active === "yes") continue;
       if (
-        endedAt === undefined
-          ? createdAt > now - keptTasks.ms
-          : index >= excess && endedAt > now - keptTasks.ms
+        endedAt === undefined ? createdAt > now - storingMs : index >= excess && endedAt > now - keptTasks.ms
       )
         continue;
       const removed = endedAt === undefined ? this.#giveUp(task, now) : this.#remove(task, now);

@@ -6,7 +6,7 @@ import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { refusesWithoutTlsAndTooOften } from "./administration/refusals.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
-import { holdCommits } from "./store-spy.ts";
+import { holdCommits, watchCalls } from "./store-spy.ts";
 
 const service = await startServiceForFile({
   openCollections: true,
@@ -33,7 +33,9 @@ const service = await startServiceForFile({
   },
 });
 
-const codes = { properties: { code: { type: "string", maxLength: 9 }, n: { type: "integer" } } } as const;
+const codes = {
+  properties: { code: { type: "string", maxLength: 9 }, n: { type: "integer" }, text: { type: "string" } },
+} as const;
 
 const asTask = { Prefer: "respond-async" };
 
@@ -875,4 +877,30 @@ test("an import by a unique key changes a resource that another write makes duri
   assert.deepEqual([changed, refused], [2, 0]);
   const at = { path: `${path}?code=k` };
   assert.deepEqual((await of.send(at)).json, [{ ...(created.json as object), n: 2 }]);
+});
+
+test("a task reads few of the resources that do not fit its slice", async (t) => {
+  const of = await startService({ collections: { things: { unique: ["code"], schema: codes } } });
+  t.after(() => of.stop());
+  const post = async (path: string, sent: { content?: object; body?: string }, type = "application/json") => {
+    const headers = { ...asTask, "Content-Type": type };
+    const begun = await of.send({ method: "POST", path: `/api/v1/${path}`, headers, ...sent });
+    assert.equal(begun.status, 202, begun.text);
+    const { id } = taskOf(begun);
+    await until("the task ends", async () => (await read(id, of)).state === "done");
+    return read(id, of);
+  };
+  const count = 15;
+  const text = "x".repeat(300_000); // alone, more than a slice has
+  for (let n = 0; n < count; n++) await of.create("things", { code: `${n}`, text });
+  const calls = watchCalls(t);
+  const timesEach = (name: string) => calls.filter((each) => each === `${name} things`).length / count;
+  const body = Array.from({ length: count }, (_, n) => `{"code":"${n}","n":1}\n`).join("");
+  assert.equal((await post("things/_import?on=code", { body }, "application/x-ndjson")).changed, count);
+  assert.ok(timesEach("read") <= 4, `${timesEach("read")}`);
+  const all = { all: true, max: count };
+  await post("things/_bulk", { content: { ...all, delete: true } });
+  calls.length = 0;
+  assert.equal((await post("things/_deleted/_restore", { content: all })).changed, count);
+  assert.ok(timesEach("version") <= 2, `${timesEach("version")}`);
 });

@@ -84,3 +84,25 @@ test(
     ]);
   }),
 );
+
+test(
+  "an import whose request was interrupted fails after an hour, and its plan is removed",
+  onStore(openSqliteFixture, async (store) => {
+    const records = new TaskRecords(store);
+    await records.prepare();
+    const task = newTask({ id: "a", kind: "import", by: null, createdAt: 0, active: "no", parts: 1 });
+    const part = records.planned("a", 0, { collection: "things", items: [{ id: "1", text: "{}" }] });
+    await records.commit([...(await records.begun(task, { principal: null })), part], 0);
+    const hourMs = 3_600_000;
+    await records.sweep(hourMs - 1);
+    assert.equal((await records.task("a"))?.value.state, "checking");
+    await records.sweep(hourMs);
+    const failed = await records.task("a");
+    assert.deepEqual([failed?.value.state, failed?.value.reason], ["failed", "The request was interrupted."]);
+    const [active] = await records.active();
+    assert.equal(active?.value.id, "a");
+    await records.clean(active as NonNullable<typeof active>, hourMs);
+    assert.equal(await records.part("a", 0), undefined);
+    assert.deepEqual(await records.active(), []);
+  }),
+);

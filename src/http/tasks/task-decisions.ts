@@ -103,6 +103,7 @@ async function decideImports(work: TaskWork, name: string, items: readonly TaskI
   // A check uses up no integers, and makes no collection.
   const isChecking = work.task.value.state === "checking";
   if (!isChecking) await requireCollection(service, collection);
+  // Together, because each of them is a question to the store.
   const rows = key === undefined ? items.map(rowOf) : await mergedRows(work, collection, { key, items, at });
   const without = rows.filter((row) => !(row instanceof Problem) && row?.id === undefined).length;
   const areNumbers = collection.idKind === "integer";
@@ -114,14 +115,16 @@ async function decideImports(work: TaskWork, name: string, items: readonly TaskI
       ? row
       : { ...row, id: row.id ?? (areNumbers ? String(next++) : service.newUuid()) },
   );
-  const changes = await readFirst(settled, async (row): Promise<Decision> => {
-    if (row === undefined || row instanceof Problem) return row;
+  const changes = await untilLong(settled, async (row): Promise<readonly [Decision, number]> => {
+    if (row === undefined || row instanceof Problem) return [row, 0];
     const { id, holder, textWith } = row;
     const own = { collection: name, id };
     const next = textWith(id);
-    if (holder !== undefined) return { key: own, expect: holder.version, next, replaced: holder.text.length };
+    const replaced = holder?.text.length ?? 0;
+    if (holder !== undefined) return [{ key: own, expect: holder.version, next, replaced }, replaced];
     const [current, last] = await Promise.all([store.read(own), store.lastVersion(own)]);
-    return current === undefined ? { key: own, expect: "absent", next, last } : existing(id);
+    if (current !== undefined) return [existing(id), current.text.length];
+    return [{ key: own, expect: "absent", next, last }, next.length];
   });
   const made = new Set<string>();
   const decisions = await decideEach(changes, async (change) => {
@@ -138,47 +141,28 @@ function existing(id: string): Problem {
   return new Problem("UNIQUE_VIOLATION", `The id ${JSON.stringify(id)} already exists.`);
 }
 
-/** What the items of an import by a unique key write: each changes the resource that has its key. */
+/** What the first items of an import by a unique key write: each changes the resource that has its key. */
 async function mergedRows(
   { service: { store } }: TaskWork,
   collection: Collection,
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
   const { mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
-  return readFirst(
+  return untilLong(
     items,
-    async ({ id, text = "" }) => {
+    async ({ id, text = "" }): Promise<readonly [Row | Problem | undefined, number]> => {
       const value = itemValue({ id, text });
       const holderId = await store.holder(collection.name, key, uniqueValue(value, key) as string);
       const holder =
         holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
+      const length = holder?.text.length ?? 0;
       const written = mergeItem({ collection, at }, { id, value, holder });
-      if (written === undefined || "textWith" in written) return written && { ...written, holder };
+      if (written === undefined || "textWith" in written) return [written && { ...written, holder }, length];
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;
       const message = `${subjectAt(pointer ?? "#", "The resource")} ${detail}.`;
-      return new Problem("VALIDATION_FAILED", message, { violations: written });
+      return [new Problem("VALIDATION_FAILED", message, { violations: written }), length];
     },
-    (row) => (row === undefined || row instanceof Problem ? 0 : (row.holder?.text.length ?? 0)),
   );
-}
-
-/** How many questions about the resources of a slice the store gets together. */
-const together = 20;
-
-/** Reads for the first items, until the results have enough text for a slice: resources can be large. */
-async function readFirst<Item, Result>(
-  items: readonly Item[],
-  read: (item: Item) => Promise<Result>,
-  lengthOf: (result: Result) => number = () => 0,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let length = 0;
-  for (let from = 0; from < items.length && length <= maxSliceText; from += together) {
-    const some = await Promise.all(items.slice(from, from + together).map(read));
-    results.push(...some);
-    length += some.reduce((sum, each) => sum + lengthOf(each), 0);
-  }
-  return results;
 }
 
 /** What an item of an import writes. */
@@ -202,11 +186,10 @@ async function decideWaysBack(
 ): Promise<Decisions> {
   const { service, task } = work;
   const operation = operationIn(work, name);
-  const last = await readFirst(
-    items,
-    (item) => lastOf(work, name, item),
-    (state) => (state instanceof Problem ? 0 : state.text.length),
-  );
+  const last = await untilLong(items, async (item) => {
+    const found = await lastOf(work, name, item);
+    return [found, found instanceof Problem ? 0 : found.text.length];
+  });
   const at = last.reduce(
     (latest, each) =>
       each instanceof Problem ? latest : Math.max(latest, timeOfChange(service, operation.collection, each)),
@@ -272,6 +255,27 @@ async function wayBack(
   return exists
     ? { key, expect: version, next, replaced: before.text.length }
     : { key, expect: "absent", next, after: version };
+}
+
+/**
+ * What is found about the first items, until it has enough text for a slice. Several are found together, because each is a question
+ * to the store. `find` also returns the length of the text that it has read.
+ */
+async function untilLong<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Promise<readonly [Found, number]>,
+): Promise<Found[]> {
+  const all: Found[] = [];
+  let length = 0;
+  // The first groups are small, because each resource can be as long as many slices.
+  for (let size = 1; all.length < items.length && length <= maxSliceText; size = Math.min(2 * size, 32)) {
+    const found = await Promise.all(items.slice(all.length, all.length + size).map(find));
+    for (const [each, own] of found) {
+      all.push(each);
+      length += own;
+    }
+  }
+  return all;
 }
 
 /** Decides about the first items, one after the other. An error of the client is the decision about its item. */

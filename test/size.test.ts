@@ -40,7 +40,7 @@ const bounds: Readonly<Record<string, number>> = {
 };
 
 /** The most files in `src`. */
-const mostFiles = 528;
+const mostFiles = 529;
 
 /** How far a room can be below its bound before the bound must fall. */
 const slack = 150;

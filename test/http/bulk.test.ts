@@ -241,7 +241,7 @@ describe("a bulk change is refused", () => {
       const detail = String(await detailOf(many, { all: true, max }));
       assert.match(detail, /^1250 resources match.* at most 1000\. Send several requests/);
       const filter = JSON.parse(
-        `{${/such as ("id":\{.*\}), or one with Prefer: respond-async, which makes a task of it\.$/.exec(detail)?.[1]}}`,
+        `{${/such as ("id":\{.*\}), or one with the header "Prefer: respond-async", which makes a task of it\.$/.exec(detail)?.[1]}}`,
       );
       assert.equal(await detailOf(many, { filter, max }), undefined, detail);
     }

@@ -23,7 +23,7 @@ const bounds: Readonly<Record<string, number>> = {
   access: 2_150,
   changes: 900,
   webhooks: 2_650,
-  http: 22_100,
+  http: 22_150,
   config: 2_950,
   fit: 300,
   server: 1_850,

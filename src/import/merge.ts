@@ -62,7 +62,8 @@ export function mergeItem(
   ];
   if (violations.length > 0) return violations.map((each) => withValue(each, value));
   if (isDeepStrictEqual(next, before)) return undefined;
-  const attributes = collection.timestamps ? withTimestamps(next, at, holder) : next;
+  const time = Math.max(at, holder.updatedAt); // never before the last change, even if the clock was set back
+  const attributes = collection.timestamps ? withTimestamps(next, time, holder) : next;
   const textWith = (finalId: string) => resourceText(idKind, finalId, attributes);
   return { id: holder.id, replaces: holder.version, textWith };
 }

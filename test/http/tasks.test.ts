@@ -904,3 +904,19 @@ test("a task reads few of the resources that do not fit its slice", async (t) =>
   assert.equal((await post("things/_deleted/_restore", { content: all })).changed, count);
   assert.ok(timesEach("version") <= 2, `${timesEach("version")}`);
 });
+
+test("an import by a unique key changes no resource before its last change, even if the clock was set back", async (t) => {
+  let now = Date.now();
+  const collections = { things: { unique: ["code"], timestamps: true, schema: codes } };
+  const of = await startService({ collections, now: () => now });
+  t.after(() => of.stop());
+  const { path: own } = await of.create("things", { code: "k" });
+  now += 120_000;
+  const before = (await of.send({ method: "PATCH", path: own, content: { text: "a" } })).json as object;
+  now -= 60_000;
+  const path = "/api/v1/things/_import?on=code";
+  const headers = { ...asTask, "Content-Type": "application/x-ndjson" };
+  const { id } = taskOf(await of.send({ method: "POST", path, headers, body: '{"code":"k","n":1}\n' }));
+  await until("the task ends", async () => (await read(id, of)).state === "done");
+  assert.deepEqual((await of.send({ path: "/api/v1/things" })).json, [{ ...before, n: 1 }]);
+});

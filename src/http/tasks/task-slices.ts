@@ -1,6 +1,8 @@
 /** One slice of a task: some changes of its plan, and how far it is then, in one commit. So each change is made exactly once. */
 import { shortJson } from "../../collection/messages.ts";
+import { pathsOf } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
+import { toFragment } from "../../json/pointer.ts";
 import { put, remove } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { versionOf } from "../../store/port/commit.ts";
@@ -22,7 +24,7 @@ import { resourcePath } from "../route.ts";
 import type { CommitPlan, Write, WriteAttempt } from "../writes/commit.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type Decision, decideItems } from "./task-decisions.ts";
-import { operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
+import { importedIn, keyOfImport, operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
 
 /** The items that a slice can take, and where they come from. */
 export interface Source {
@@ -72,8 +74,8 @@ export async function doSlice(
 ): Promise<SliceOutcome | undefined> {
   /** The problems with which the store has refused items. */
   const refused = new Map<number, Problem>();
-  /** The items of an import by a unique key that have been decided again, because another write may have made their resources. */
-  const again = new Set<number>();
+  /** How often items have been decided again, because another write has made a resource with their unique key. */
+  const again = new Map<number, number>();
   for (let most = size; ; ) {
     const slice = new Slice(work, { ...source, items: source.items.slice(0, most) }, refused);
     try {
@@ -85,9 +87,11 @@ export async function doSlice(
         return index === undefined ? [] : [[index, each] as const];
       });
       if (found.length > 0)
-        for (const [index, each] of found)
-          if (slice.mayChange(index, each) && !again.has(index)) again.add(index);
+        for (const [index, each] of found) {
+          const times = again.get(index) ?? 0;
+          if (times < maxTries && slice.isAboutKey(each)) again.set(index, times + 1);
           else refused.set(index, each);
+        }
       else if (most === 1 && !refused.has(0)) refused.set(0, error);
       else if (most === 1) throw error;
       // It is about the slice as a whole, such as too much text that follows from deletes.
@@ -135,12 +139,13 @@ class Slice {
     return change === undefined ? undefined : this.#changing[change];
   }
 
-  /** Whether a refused new resource can be the change of one that another write has made with its key. */
-  mayChange(index: number, { code }: Problem): boolean {
-    const { task, request } = this.#work;
-    const decision = this.#decisions[index];
-    const isByKey = task.value.kind === "import" && request.content !== undefined;
-    return isByKey && code === "UNIQUE_VIOLATION" && isChange(decision) && decision.expect === "absent";
+  /** Whether an item of an import by a unique key was refused because another resource has this key: then it changes that one. */
+  isAboutKey({ code, attributes }: Problem): boolean {
+    const { task, service } = this.#work;
+    if (task.value.kind !== "import" || code !== "UNIQUE_VIOLATION") return false;
+    const key = keyOfImport(this.#work, importedIn(service, this.#source.collection));
+    const pointers = key && pathsOf(key).map(toFragment);
+    return pointers?.length === attributes.length && pointers.every((each) => attributes.includes(each));
   }
 
   get #steps(): WriteSteps<Writes, true, undefined> {

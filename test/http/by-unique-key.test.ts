@@ -1,6 +1,6 @@
 /** Writes by a unique key: PUT, PATCH and DELETE of a collection with the values of a unique attribute in the query. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { owner } from "../../src/access/access-declaration.ts";
 import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
@@ -422,7 +422,8 @@ describe("at once", () => {
     assert.equal((await listed(at(email))).length, 1);
   });
 
-  test("a PUT that finds its key taken, free and taken by the same resource again changes that one", async (t) => {
+  /** A service whose commits wait until they are let go, with a PUT by a key that another resource gets before its commit. */
+  async function overtakenPut(t: TestContext) {
     const own = await startService({
       collections: {
         people: { schema: { properties: { code: text, n: { type: "integer" } } }, unique: ["code"] },
@@ -445,34 +446,47 @@ describe("at once", () => {
       return [answer, await comes()];
     };
     const path = `${base}/people/x`;
-    const create = {
-      method: "PUT",
-      path,
-      content: { id: "x", code: "k" },
-      headers: { "If-None-Match": "*" },
+    const create = async () => {
+      const headers = { "If-None-Match": "*" };
+      const [created, creating] = await begin({
+        method: "PUT",
+        path,
+        content: { id: "x", code: "k" },
+        headers,
+      });
+      creating.letGo();
+      check(await created, { status: 201 });
     };
-    const [put, first] = await begin({
-      method: "PUT",
-      path: `${base}/people?code=k`,
-      content: { code: "k", n: 1 },
-    });
-    const [created, creating] = await begin(create);
-    creating.letGo();
-    check(await created, { status: 201 });
+    const content = { code: "k", n: 1 };
+    const [put, first] = await begin({ method: "PUT", path: `${base}/people?code=k`, content });
+    await create();
+    return { put, first, begin, next, create, end, path };
+  }
+
+  test("a PUT that finds its key taken, free and taken by the same resource again changes that one", async (t) => {
+    const { put, first, begin, next, create, end, path } = await overtakenPut(t);
     const [deleted, deleting] = await begin({ method: "DELETE", path });
     const retried = next();
     first.letGo(); // the key is taken
     deleting.letGo();
     check(await deleted, { status: 205 });
     const second = await retried();
-    const [again, creatingAgain] = await begin(create);
-    creatingAgain.letGo();
-    check(await again, { status: 201 });
+    await create();
     end();
     second.letGo(); // it is taken again
     const answer = await put;
     check(answer, { status: 200 });
     assert.deepEqual(answer.json, { id: "x", code: "k", n: 1 });
+  });
+
+  test("a PUT that finds its key taken by a resource that then gets another value creates one", async (t) => {
+    const { put, first, begin, end, path } = await overtakenPut(t);
+    const [renamed, renaming] = await begin({ method: "PATCH", path, content: { code: "other" } });
+    end();
+    first.letGo();
+    renaming.letGo();
+    check(await renamed, { status: 200 });
+    check(await put, { status: 201 });
   });
 
   test("clients that create, change, rename and delete one key meet no 409 and no second resource", async () => {

@@ -470,10 +470,11 @@ test("a start that checks a large store can take longer than the time-out for pl
   const store = join(folder, "store.db");
   const first = fastify();
   first.register(holdfast, { store });
-  const payload = Array.from({ length: 20_000 }, (_, n) => JSON.stringify({ n })).join("\n");
+  const payload = Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ n })).join("\n");
   const headers = { "content-type": "application/x-ndjson" };
   const url = "/api/v1/topics/_import";
-  assert.equal((await first.inject({ method: "POST", url, headers, payload })).statusCode, 200);
+  for (let n = 0; n < 2; n++)
+    assert.equal((await first.inject({ method: "POST", url, headers, payload })).statusCode, 200);
   await first.close();
   const declared = (type: string) => ({
     store,

@@ -1,5 +1,7 @@
 /** Writes by a unique key: replaces or creates, patches or deletes the resource that has the values of the key. */
+import { pathsOf } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
+import { toFragment } from "../../json/pointer.ts";
 import { hasKey, requireKey } from "../../query/unique-keys.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { WriteByKey } from "../operations/operation.ts";
@@ -29,21 +31,28 @@ export function writeByKey(write: Write<WriteByKey>): Promise<Result> {
       return await runWrite(steps, write);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "UNIQUE_VIOLATION") throw error;
-      if (error.takenBy !== undefined && (await canBeHolder(write, error.takenBy))) return overtaken;
+      if (error.takenBy !== undefined && (await canBeHolder(write, error, error.takenBy))) return overtaken;
       throw error;
     }
   });
 }
 
 /**
- * Whether the next attempt can change or replace a resource that has a unique value of the content: it has got the key in the
- * meantime, or has gone again. Otherwise it has another value of the content, or the caller cannot see it.
+ * Whether another attempt can succeed although a resource had a unique value of the content: it has got the key in the meantime, or
+ * has gone or changed again. Otherwise it has another value of the content, or the caller cannot see it.
  */
-async function canBeHolder({ service, operation }: Write<WriteByKey>, id: string): Promise<boolean> {
+async function canBeHolder(
+  { service, operation }: Write<WriteByKey>,
+  { attributes }: Problem,
+  id: string,
+): Promise<boolean> {
   const { collection, key, guard } = operation;
   const found = await service.store.read({ collection: collection.name, id });
   if (found === undefined) return true;
-  return guard.sees(found.text) && hasKey(JSON.parse(found.text) as Record<string, unknown>, key);
+  const pointers = pathsOf(key.unique).map(toFragment);
+  const isAboutKey = attributes.every((pointer) => pointers.includes(pointer));
+  const resource = JSON.parse(found.text) as Record<string, unknown>;
+  return guard.sees(found.text) && (isAboutKey || hasKey(resource, key));
 }
 
 async function holderOf({ service, operation }: Write<WriteByKey>): Promise<Stored | undefined> {

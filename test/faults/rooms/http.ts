@@ -413,8 +413,8 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/by-unique-key.test.ts",
     replacements: [
       [
-        "if (error.takenBy !== undefined && (await canBeHolder(write, error.takenBy))) return overtaken;",
-        'if (error.takenBy === "" && (await canBeHolder(write, error.takenBy))) return overtaken;',
+        "if (error.takenBy !== undefined && (await canBeHolder(write, error, error.takenBy))) return overtaken;",
+        'if (error.takenBy === "" && (await canBeHolder(write, error, error.takenBy))) return overtaken;',
       ],
     ],
   },

@@ -647,7 +647,7 @@ export const administrationTexts = {
     wouldChange: (count: number) => `${digits(count)} would change`,
     refused: (count: number) => `${digits(count)} refused`,
     by: (subject: string) => `by ${subject}`,
-    refusals: "Refused resources",
+    refusals: (id: string) => `Refused resources of the task ${id}`,
     moreRefusals: (count: number) => `${digits(count)} more are refused.`,
     undoes: (id: string) => `It undoes the task ${id}.`,
     undoneBy: (id: string) => `The task ${id} undoes it.`,

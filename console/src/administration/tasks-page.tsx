@@ -96,16 +96,26 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
       {reason !== undefined && <Bad text={reason} />}
       {undoes !== undefined && <span className="soft">{own.undoes(undoes)}</span>}
       {undoneBy !== undefined && <span className="soft">{own.undoneBy(undoneBy)}</span>}
-      {firstRefused.length > 0 && <Refusals refusals={firstRefused} more={refused - firstRefused.length} />}
+      {firstRefused.length > 0 && (
+        <Refusals task={id} refusals={firstRefused} more={refused - firstRefused.length} />
+      )}
     </li>
   );
 }
 
-function Refusals({ refusals, more }: { refusals: readonly TaskRefusal[]; more: number }) {
+function Refusals({
+  task,
+  refusals,
+  more,
+}: {
+  task: string;
+  refusals: readonly TaskRefusal[];
+  more: number;
+}) {
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls */}
-      <section className="task-refused" aria-label={own.refusals} tabIndex={0}>
+      <section className="task-refused" aria-label={own.refusals(task)} tabIndex={0}>
         {refusals.map(({ resource, line, element, detail }, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a resource can have several refusals
           <div key={n}>

@@ -55,7 +55,11 @@ export const administrationScreens: readonly Screen[] = [
   {
     name: "tasks",
     fragment: "#/_tasks",
-    open: (page) => page.getByRole("region", { name: tasks.refusals }).waitFor(),
+    open: (page) =>
+      page
+        .getByRole("region", { name: tasks.refusals("") })
+        .first()
+        .waitFor(),
   },
   {
     name: "undo a task",

@@ -70,7 +70,7 @@ describe("the tasks in the console", { skip }, () => {
       const card = cards(page, own.kinds.import);
       await card.getByText(own.states.done, { exact: true }).waitFor();
       await card.getByText(own.refused(1)).waitFor();
-      const refused = card.getByRole("region", { name: own.refusals });
+      const refused = card.getByRole("region", { name: own.refusals("") });
       await refused.getByText(listTexts.line(1, 2)).waitFor();
       await refused.getByText("#/status").waitFor();
     });

@@ -3,7 +3,7 @@
  * confirmed write of others is lost. `npm run prove -- tasks` does it with 1,000,000 resources and 32 writers.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -24,6 +24,10 @@ interface Task {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-task-kill-"));
+
+/** The last questions are about all resources, which takes seconds if there are a million. */
+const flags = ["--config", join(folder, "holdfast.config.json")];
+writeFileSync(join(folder, "holdfast.config.json"), JSON.stringify({ limits: { queryMs: 60_000 } }));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const updates = { "content-type": "application/vnd.holdfast.update+json" };
@@ -72,7 +76,7 @@ for (const store of ["sqlite", "postgres"] as const)
     t.after(() => database?.release());
     const address = database?.url ?? `sqlite:${join(folder, "tasks.db")}`;
     await importLines(address, "things", lines());
-    let program = await startStore(address);
+    let program = await startStore(address, flags);
     const client = createClient(program.port);
     const asked = { all: true, update: { byTask: { $increment: 1 } }, max: resources };
     const answer = await client.send("POST", "/things/_bulk", asked, { prefer: "respond-async" });
@@ -105,7 +109,7 @@ for (const store of ["sqlite", "postgres"] as const)
         total.perhaps += perhaps;
       }
       if (isLast) break;
-      program = await startStore(address);
+      program = await startStore(address, flags);
     }
     const task = await get<Task>(program.port, `_tasks/${id}`);
     t.diagnostic(`${JSON.stringify(task)}, ${total.sure} writes of others`);

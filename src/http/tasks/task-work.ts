@@ -42,7 +42,7 @@ export function importedIn(service: Service, name: string): Collection {
   return { ...(findCollection(service, name) ?? openCollection(name)), visibility: undefined };
 }
 
-/** Throws INSUFFICIENT_SCOPE if only administrators can begin such a task, and its caller is none any more. */
+/** Throws INSUFFICIENT_SCOPE if only administrators can begin such a task, and its caller no longer administers the service. */
 export function requireAdministrator({ service, caller, task: { value } }: TaskWork): void {
   if ((value.kind !== "import" && value.kind !== "rewind") || administers(service, caller)) return;
   throw new Problem("INSUFFICIENT_SCOPE", "The caller of the task no longer administers the service.");

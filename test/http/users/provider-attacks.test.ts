@@ -91,19 +91,19 @@ test("a return works once, within ten minutes, and in its own browser only", asy
 test("two tabs of a browser can be at providers at once, and no response of one passes as that of the other", async (t) => {
   const [google, work] = [
     await startOpenId(t, { name: "google", trustEmail: true }),
-    await startOpenId(t, { name: "work", trustEmail: true }),
+    await startOpenId(t, { name: "office", trustEmail: true }),
   ];
   const providers = [google.settings, work.settings];
   const { service } = await startPeople(t, { users: { methods, providers } });
   google.person = { sub: "1", email: ada, email_verified: true };
   work.person = { sub: "1", email: "bob@example.org", email_verified: true };
   const browser = new TestBrowser(service);
-  const mixed = (await browser.visit("google")).replace("/google/callback", "/work/callback");
+  const mixed = (await browser.visit("google")).replace("/google/callback", "/office/callback");
   assert.equal(fragmentOf(await browser.comeBack(mixed)).error, failed);
-  const iss = new URL(await browser.visit("work")).searchParams.get("iss") ?? "";
+  const iss = new URL(await browser.visit("office")).searchParams.get("iss") ?? "";
   const forged = changed(await browser.visit("google"), "iss", iss);
   assert.equal(fragmentOf(await browser.comeBack(forged)).error, failed);
-  const [first, second] = [await browser.visit("google"), await browser.visit("work")];
+  const [first, second] = [await browser.visit("google"), await browser.visit("office")];
   await browser.comeBack(first);
   assert.equal((await browser.user())?.email, ada);
   await browser.comeBack(second);

@@ -126,11 +126,14 @@ async function rewindRunning(
 }
 
 /** Prints what a task did, with the request that undoes it. Throws StartError if it did not rewind everything. */
-function showTask(task: Task, { to, dryRun }: { to: Date; dryRun: boolean }, url: string): void {
+function showTask(
+  task: Task,
+  { to, max, dryRun }: { to: Date; max: number; dryRun: boolean },
+  url: string,
+): void {
   const { state, changed, total, refused, firstRefused, reason = "" } = task;
   say(firstRefused.map(({ resource, detail }) => `${resource}: ${detail}`));
-  if (state === "refused")
-    throw new StartError(reason.replace('"max" is', "--max is").replace(/Send "max":(\d+)/, "Give --max $1"));
+  if (state === "refused") throw new StartError(total > max ? tooMany(total, max) : reason);
   const did = dryRun ? "would rewind" : "rewound";
   const isAll = state === "done" && refused === 0;
   const share = isAll

@@ -741,7 +741,7 @@ describe("a rewind as a task", () => {
     const dry = await run("_rewind", { to, collections: [things], max: 200, dryRun: true });
     assert.deepEqual([dry.state, dry.total, dry.changed], ["done", 151, 151]);
     const few = await run("_rewind", { to, collections: [things], max: 150 });
-    assert.deepEqual([few.state, few.changed], ["refused", 0]);
+    assert.deepEqual([few.state, few.total, few.changed], ["refused", 151, 0]);
     const task = await run("_rewind", { to, collections: [things], max: 200 });
     assert.deepEqual([task.kind, task.state, task.changed, task.refused], ["rewind", "done", 151, 0]);
     assert.deepEqual(await listOf(things), before);

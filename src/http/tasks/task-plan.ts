@@ -74,7 +74,10 @@ async function planBulk(work: TaskWork): Promise<Planned> {
 /** Finds what changed since the time. */
 async function planRewind({ service, records, request, task: { value: task } }: TaskWork): Promise<Planned> {
   const { to, collections, max } = JSON.parse(request.content ?? "{}") as TaskRewind;
-  const refused = (reason: string) => ({ task: ended(task, "refused", service.now(), reason), changes: [] });
+  const refused = (reason: string, total = 0) => ({
+    task: ended({ ...task, total }, "refused", service.now(), reason),
+    changes: [],
+  });
   await service.expiry?.sweep(collections); // what has expired would change in the meantime
   const since = await service.store.changesSince(collections, to).catch((error: unknown) => {
     if (error instanceof HistoryMissing) return error;
@@ -93,6 +96,7 @@ async function planRewind({ service, records, request, task: { value: task } }: 
   if (total > max)
     return refused(
       `${total} resources would change, but "max" is ${max}, so nothing was rewound. Send "max":${total}, or a later time.`,
+      total,
     );
   for (const [number, part] of parts.entries()) {
     // If an earlier attempt was interrupted, its parts are there already.

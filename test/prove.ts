@@ -2,12 +2,14 @@
  * Proofs at full length: what the tests do in small. `npm run prove` runs all of them, one after the other; with names it runs
  * those. An interrupted proof continues where it stopped.
  */
+import { randomInt } from "node:crypto";
 import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
+import { keepFailedSeed } from "./runner/failed-seeds.ts";
+import { type Job, jobsOf, testFileOf, tiers } from "./runner/names.ts";
 import { describeResults } from "./runner/results.ts";
 import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
-import { groupsOf } from "./runner/tiers.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
 
 /** The files that kill the service, the database or the receiver of a webhook. */
@@ -19,25 +21,26 @@ const killFiles = [
   "rewind-kill",
   "import-kill",
   "task-kill",
-].map((name) => `test/durability/${name}.test.ts`);
+].map((name) => `test/durability/${name}`);
 
 const proofs: Record<string, () => Promise<boolean>> = {
+  files: () => run(jobsOf("prove"), {}),
   explorer: () => proveNoPowerLoss(interruption),
   faults: () => proveFaultsNoticed(interruption),
   models: () =>
-    runAtLength(
-      ["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts", "test/store/joined.test.ts"],
-      { HOLDFAST_TEST_RUNS: "500", HOLDFAST_TEST_KILLS: "200" },
-    ),
+    runAtLength(["test/store/sqlite-model", "test/store/postgres-model", "test/store/joined"], {
+      HOLDFAST_TEST_RUNS: "500",
+      HOLDFAST_TEST_KILLS: "200",
+    }),
   lists: () =>
-    runAtLength(
-      ["test/store/sqlite.test.ts", "test/store/postgres.test.ts", "test/store/past-lists.test.ts"],
-      { HOLDFAST_TEST_QUERY_RUNS: "1500", HOLDFAST_TEST_RUNS: "200" },
-    ),
+    runAtLength(["test/store/sqlite", "test/store/postgres", "test/store/past-lists"], {
+      HOLDFAST_TEST_QUERY_RUNS: "1500",
+      HOLDFAST_TEST_RUNS: "200",
+    }),
   threads: async () => {
     const files = ["linearizability/threads", "threads/idempotency", "threads/streams"];
     const isRight = await runAtLength(
-      files.map((name) => `test/${name}.test.ts`),
+      files.map((name) => `test/${name}`),
       { HOLDFAST_TEST_RUNS: "1000", HOLDFAST_TEST_ROUNDS: "40" },
     );
     return (
@@ -45,40 +48,30 @@ const proofs: Record<string, () => Promise<boolean>> = {
     );
   },
   figures: () =>
-    runAtLength(["test/store/sqlite-figures.test.ts", "test/store/postgres-figures.test.ts"], {
+    runAtLength(["test/store/sqlite-figures", "test/store/postgres-figures"], {
       HOLDFAST_TEST_FIGURE_RUNS: "450",
     }),
   related: () =>
-    runAtLength(
-      [
-        "test/store/sqlite-related.test.ts",
-        "test/store/postgres-related.test.ts",
-        "test/http/related-oracle.test.ts",
-      ],
-      { HOLDFAST_TEST_RELATED_RUNS: "2000" },
-    ),
+    runAtLength(["test/store/sqlite-related", "test/store/postgres-related", "test/http/related-oracle"], {
+      HOLDFAST_TEST_RELATED_RUNS: "2000",
+    }),
   tasks: () =>
-    runAtLength(["test/durability/task-kill.test.ts"], {
+    runAtLength(["test/durability/task-kill"], {
       HOLDFAST_TEST_TASK_RESOURCES: "1000000",
       HOLDFAST_TEST_TASK_WRITERS: "32",
       HOLDFAST_TEST_KILLS: "5",
     }),
   rewind: () =>
-    runAtLength(
-      [
-        "test/store/sqlite-rewind.test.ts",
-        "test/store/postgres-rewind.test.ts",
-        "test/http/rewind-load.test.ts",
-      ],
-      { HOLDFAST_TEST_REWIND_RUNS: "1000" },
-    ),
+    runAtLength(["test/store/sqlite-rewind", "test/store/postgres-rewind", "test/http/rewind-load"], {
+      HOLDFAST_TEST_REWIND_RUNS: "1000",
+    }),
   users: () =>
     runAtLength(
       [
-        "test/http/users/alike.test.ts",
-        "test/http/users/hijack.test.ts",
-        "test/postgres/ended-sessions.test.ts",
-        "test/durability/users-kill.test.ts",
+        "test/http/users/alike",
+        "test/http/users/hijack",
+        "test/postgres/ended-sessions",
+        "test/durability/users-kill",
       ],
       {
         HOLDFAST_TEST_GUESSES: "10000",
@@ -89,22 +82,22 @@ const proofs: Record<string, () => Promise<boolean>> = {
       },
     ),
   kills: () => runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "200" }),
-  feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),
-  changes: () => runAtLength(["test/http/changes-property.test.ts"], { HOLDFAST_TEST_RUNS: "1000" }),
+  feed: () => runAtLength(["test/changes/feed-property"], { HOLDFAST_TEST_RUNS: "1000" }),
+  changes: () => runAtLength(["test/http/changes-property"], { HOLDFAST_TEST_RUNS: "1000" }),
   "lost-updates": () =>
-    runAtLength(["test/http/lost-updates.test.ts", "test/http/update.test.ts"], {
+    runAtLength(["test/http/lost-updates", "test/http/update"], {
       HOLDFAST_TEST_ROUNDS: "400",
     }),
-  processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_TEST_LOAD_MS: "300000" }),
+  processes: () => runAtLength(["test/postgres/processes"], { HOLDFAST_TEST_LOAD_MS: "300000" }),
   console: () =>
-    runAtLength(["test/browser/console/large-list.test.ts", "test/browser/console/screens.test.ts"], {
+    runAtLength(["test/browser/console/large-list", "test/browser/console/screens"], {
       HOLDFAST_TEST_CONSOLE_RESOURCES: "100000",
       HOLDFAST_TEST_RUNS: "1",
     }),
-  container: () => runAtLength(["test/deploy/image.test.ts"], { HOLDFAST_TEST_IMAGE: "yes" }),
-  bench: () => runAtLength(["test/bench/parts.test.ts"], { HOLDFAST_TEST_BENCH: "all" }),
+  container: () => runAtLength(["test/deploy/image"], { HOLDFAST_TEST_IMAGE: "yes" }),
+  bench: () => runAtLength(["test/bench/parts"], { HOLDFAST_TEST_BENCH: "all" }),
   soak: () => proveNoGrowth(interruption),
-  "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
+  "first-hour": () => runAtLength(["test/first-hour"], { [fullVariable]: "yes" }),
 };
 
 /** What shells report for a program that Ctrl-C ended. */
@@ -112,16 +105,23 @@ const interruptedStatus = 130;
 
 const dayMs = 86_400_000;
 
+/** Each run of the proofs makes other random choices. */
+const seed = Number(process.env.HOLDFAST_TEST_SEED ?? randomInt(2 ** 31));
+
 /** Runs files of tests with what makes them long, unless the environment says otherwise. */
-async function runAtLength(files: readonly string[], long: Record<string, string>): Promise<boolean> {
-  const env = Object.fromEntries(
-    Object.entries(long).map(([name, value]) => [name, process.env[name] ?? value]),
+function runAtLength(subjects: readonly string[], long: Record<string, string>): Promise<boolean> {
+  const files = new Set(subjects.map(testFileOf));
+  return run(
+    tiers.flatMap(jobsOf).filter(({ file }) => files.has(file)),
+    Object.fromEntries(Object.entries(long).map(([name, value]) => [name, process.env[name] ?? value])),
   );
-  const groups = groupsOf(["fast", "middle", "slow"]).map((group) => ({
-    ...group,
-    files: group.files.filter((file) => files.includes(file)),
-  }));
-  const results = await runTests(groups, { env, ceilingMs: dayMs });
+}
+
+/** Returns whether all tests passed. Keeps the seed of each random test that failed. */
+async function run(jobs: readonly Job[], long: Record<string, string>): Promise<boolean> {
+  const env = { ...long, HOLDFAST_TEST_SEED: String(seed) };
+  const results = await runTests(jobs, { env, ceilingMs: dayMs });
+  for (const { random } of results.failed) if (random !== undefined) keepFailedSeed({ seed, ...random });
   console.log(describeResults(results));
   return results.failed.length === 0;
 }
@@ -132,6 +132,7 @@ if (unknown !== undefined) {
   console.error(`There is no proof "${unknown}". The proofs are: ${Object.keys(proofs).join(", ")}.`);
   process.exit(1);
 }
+console.log(`HOLDFAST_TEST_SEED=${seed}`);
 for (const name of names.length > 0 ? names : Object.keys(proofs)) {
   console.log(`\n${name}`);
   try {

@@ -1,61 +1,107 @@
 /**
- * Runs the tests of `npm test`: the fast files and those in the middle. Then it checks that each response that a document of the
- * interface describes was given at least once. `--fast` runs only the fast files, and `--slow` the slow ones. With arguments (files,
- * patterns of files, options of Node), only these files run, once, on SQLite or the store that HOLDFAST_TEST_STORE names: each in its
- * own process, or with `--together` all in one. `--times` also prints what each file took. `--until-failure` ends at the first test that
- * fails. At the end, it prints the failed and skipped tests with reasons, and the number of tests.
+ * Runs the tests of `npm test`, or with `--all` those of `npm run test:all`. With arguments, it runs only these files, once, on SQLite or the
+ * store that HOLDFAST_TEST_STORE names: each argument is the subject of a file, such as `test/http/create`, a file or a pattern of files.
+ * Other options go to Node, such as `--test-name-pattern=…`.
+ *
+ * | option | effect |
+ * |---|---|
+ * | `--changed`, `--changed=<commit>` | runs only the files that import what has changed since the last commit, or since this one |
+ * | `--shard 1/2` | runs the first half of the files |
+ * | `--together` | runs the files of the arguments in one process |
+ * | `--times` | also prints what each file took |
+ * | `--until-failure` | ends at the first test that fails |
+ *
+ * At the end, it prints the failed and skipped tests with reasons, the time, and the number of tests.
  */
 import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { folderVariable, neverSeen } from "./http/described/seen-answers.ts";
 import { startPostgres } from "./postgres/server.ts";
+import { changedFiles, importersOf } from "./runner/changed.ts";
+import { jobsOfFailedSeeds } from "./runner/failed-seeds.ts";
+import { type Job, jobsOf, testFileOf } from "./runner/names.ts";
 import { describeResults, type Results, sum } from "./runner/results.ts";
-import { type Group, isInterrupted, runTests } from "./runner/run-tests.ts";
-import { groupsOf, type Tier } from "./runner/tiers.ts";
-import { describeTimes, type FileTimes } from "./runner/times.ts";
+import { isInterrupted, runTests } from "./runner/run-tests.ts";
+import { type Shard, shardOf } from "./runner/shard.ts";
+import { describeRun, describeTimes, type FileTimes } from "./runner/times.ts";
 
 /** What shells report for a program that Ctrl-C ended. */
 const interruptedStatus = 130;
 
-const given = process.argv.slice(2);
-const own = ["--times", "--together", "--until-failure", "--fast", "--slow"];
-const options = given.filter((each) => each.startsWith("-") && !own.includes(each));
-const patterns = given.filter((each) => !each.startsWith("-"));
+const own = /^--(?:all|changed(?:=.*)?|shard(?:=.*)?|together|times|until-failure)$/;
+const { flags, options, subjects } = readArguments(process.argv.slice(2));
 const times: FileTimes[] = [];
-const untilFailure = given.includes("--until-failure");
+const untilFailure = flags.has("until-failure");
 const how = { options, untilFailure, onTimes: (each: FileTimes) => void times.push(each) };
 
 const results = await runWhatIsAsked();
-const table = given.includes("--times") ? [describeTimes(times)] : [];
-if (!isInterrupted()) for (const text of [...table, describeResults(results)]) console.log(text);
+const table = flags.has("times") ? [describeTimes(times)] : [];
+if (!isInterrupted())
+  for (const text of [...table, describeRun(), describeResults(results)]) console.log(text);
 process.exitCode = isInterrupted() ? interruptedStatus : results.failed.length > 0 ? 1 : 0;
 
 function runWhatIsAsked(): Promise<Results> {
-  if (patterns.length > 0) return runTests(groupsOfPatterns(), how);
-  if (given.includes("--fast")) return runTests(groupsOf(["fast"]), how);
-  return given.includes("--slow") ? runTiers(["slow"]) : runTiers(["fast", "middle"]);
+  if (subjects.length > 0) return runTests(jobsOfArguments(), how);
+  return runTier(flags.has("all") ? "all" : "test");
+}
+
+/** What the command line says. Options of Node are all that this program does not know. */
+function readArguments(args: string[]): Arguments {
+  const { tokens } = parseArgs({ args, strict: false, tokens: true, options: { shard: { type: "string" } } });
+  const flags = new Map<string, string>();
+  const options: string[] = [];
+  const subjects: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") subjects.push(token.value);
+    if (token.kind !== "option") continue;
+    const text = token.value === undefined ? token.rawName : `${token.rawName}=${token.value}`;
+    if (own.test(text)) flags.set(token.name, token.value ?? "");
+    else options.push(text);
+  }
+  return { flags, options, subjects };
+}
+
+interface Arguments {
+  flags: ReadonlyMap<string, string>;
+  options: readonly string[];
+  subjects: readonly string[];
 }
 
 /** The files of the command line: each in its own process unless `--together` is given. */
-function groupsOfPatterns(): Group[] {
-  const found = patterns.map((pattern) => (existsSync(pattern) ? [pattern] : globSync(pattern).sort()));
-  const missing = patterns.find((_, index) => found[index]?.length === 0);
-  if (missing !== undefined) {
-    console.error(`There is no file "${missing}".`);
-    process.exit(1);
-  }
-  const files = found.flat().map((file) => resolve(file));
-  return given.includes("--together") ? [{ files }] : files.map((file) => ({ files: [file] }));
+function jobsOfArguments(): Job[] {
+  const isAlone = !flags.has("together");
+  return subjects.flatMap(filesNamed).map((file) => ({ file: resolve(file), isAlone }));
 }
 
-async function runTiers(tiers: readonly Tier[]): Promise<Results> {
+/** The files that a subject, a path or a pattern names. Ends the program if there is none. */
+function filesNamed(text: string): string[] {
+  if (existsSync(text)) return [text];
+  const found = globSync(text).sort();
+  if (found.length > 0) return found;
+  try {
+    return [testFileOf(text)];
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+/** Runs a tier. `npm test` also repeats what failed in a proof, and checks that each documented response was given at least once. */
+async function runTier(tier: "test" | "all"): Promise<Results> {
+  const all = tier === "test" ? [...jobsOf(tier), ...jobsOfFailedSeeds()] : jobsOf(tier);
+  const jobs = await chosen(all);
   const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
   const server = await startPostgres(); // one for all files
   try {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
-    const results = await runTests(groupsOf(tiers), { ...how, env });
-    const isWhole = tiers.includes("middle") && options.length === 0;
+    const results = await runTests(jobs, { ...how, env });
+    const isWhole = tier === "test" && jobs.length === all.length && options.length === 0;
     // Also after a failure, which would otherwise hide it. A failed file can be the reason of some of these.
     const missing = isWhole ? neverSeen(folder) : [];
     return missing.length === 0 ? results : sum([results, unseen(missing)]);
@@ -63,6 +109,22 @@ async function runTiers(tiers: readonly Tier[]): Promise<Results> {
     await server.remove();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What `--changed` and `--shard` leave of the runs. */
+async function chosen(jobs: readonly Job[]): Promise<readonly Job[]> {
+  const since = flags.get("changed");
+  const changed = since === undefined ? undefined : await importersOf(changedFiles(since || "HEAD"));
+  const left = changed === undefined ? jobs : jobs.filter(({ file }) => changed.has(file));
+  const shard = flags.get("shard");
+  return shard === undefined ? left : shardOf(left, readShard(shard));
+}
+
+function readShard(text: string): Shard {
+  const [, number, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (number === undefined || of === undefined || number < 1 || number > of)
+    return refuse(`"--shard ${text}" is not understood. Write --shard 1/2 for the first half of the files.`);
+  return { number, of };
 }
 
 /** As a result: some responses are documented, and no test has seen them. */

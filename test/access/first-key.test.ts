@@ -7,7 +7,7 @@ import type { ApiKey } from "../../src/store/port/keys.ts";
 
 const plan = planFirstKey([{ role: "ops" }], ["reader"]);
 
-/** A store of keys in memory: the real one is in `test/commands/first-key.test.ts`. */
+/** A store of keys in memory: the real one is in `test/commands/first-key`. */
 function createKeys() {
   const all: ApiKey[] = [];
   return {

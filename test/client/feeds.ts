@@ -1,8 +1,8 @@
 /** Helpers for tests of feeds: a service behind a proxy, and readers of feeds. */
 import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
-import { randomOf } from "../explorer/random.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { randomOf } from "../seed.ts";
 import { until } from "../until.ts";
 import { config, probe } from "./config.ts";
 import { type StreamProxy, startStreamProxy } from "./stream-proxy.ts";

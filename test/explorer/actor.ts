@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Answer, createClient } from "../durability/program.ts";
+import type { Random } from "../seed.ts";
 import { until } from "../until.ts";
-import type { Random } from "./random.ts";
 
 /** The attributes of a resource except its id. `mark` identifies it among the client's resources. */
 export type Fields = Record<string, unknown> & { mark: string };

@@ -4,7 +4,7 @@
  * a file and of the names in the folder.
  */
 
-import type { Random } from "./random.ts";
+import type { Random } from "../seed.ts";
 
 /** One event of a file. `name` is its path in the folder. */
 export type Step =

@@ -8,11 +8,11 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { createClient, end, type Program, startProgram } from "../durability/program.ts";
 import { node } from "../node.ts";
+import { randomOf } from "../seed.ts";
 import { usualThreads } from "../threads/count.ts";
 import { until } from "../until.ts";
 import { Actor, type ClientLog, configurationOf, counters, type TextLength } from "./actor.ts";
 import { Disk, everything } from "./disk.ts";
-import { randomOf } from "./random.ts";
 import { type Event, eventsOf, IncompleteRecording, recordedCalls, recordingFlags } from "./trace.ts";
 
 /** The events of all lives of the service in order, and the requests and responses of clients. Plain data that can be saved. */

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { sabotages } from "../explorer/sabotage.ts";
-import { tierOf } from "../runner/tiers.ts";
+import { nameOf, testFileOf } from "../runner/names.ts";
 import { readSources, replaceIn } from "./copy.ts";
 import { faults } from "./faults.ts";
 
@@ -15,16 +14,12 @@ for (const { name, what, replacements } of [...faults, ...sabotages])
 
 test("every fault has its own name, and names a test file that exists", () => {
   assert.equal(new Set(faults.map(({ name }) => name)).size, faults.length);
-  const missing = faults.filter(({ noticedBy }) => !existsSync(noticedBy));
-  assert.deepEqual(missing, []);
+  for (const { noticedBy } of faults) testFileOf(noticedBy);
 });
 
-test("npm test notices every fault, unless its row says that a slow file notices it", () => {
-  const wrong = faults.filter(({ noticedBy, tier }) => (tierOf(noticedBy) === "slow") !== (tier === "slow"));
-  assert.deepEqual(
-    wrong.map(({ name, noticedBy }) => `${name}: ${noticedBy}`),
-    [],
-  );
+test("npm test notices at least three of four faults", () => {
+  const early = faults.filter(({ noticedBy }) => nameOf(testFileOf(noticedBy)).tier === "test");
+  assert.ok(early.length >= 0.75 * faults.length, `${early.length} of ${faults.length}`);
 });
 
 test("a text that does not occur exactly once is refused", () => {

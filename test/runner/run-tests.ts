@@ -1,23 +1,17 @@
-/** Runs files of tests in groups: each group in its own process, several at a time. */
+/** Runs files of tests: several processes side by side, of which each runs one file after the other. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bundlePrograms } from "./bundles.ts";
-import type { Message } from "./group.ts";
 import type { Line } from "./lines.ts";
+import type { Job } from "./names.ts";
 import { type Block, Printer } from "./printer.ts";
+import type { Message } from "./process.ts";
 import { describeFailure, type Results, resultsOf, sum } from "./results.ts";
 import { received } from "./sent-event.ts";
 import type { FileTimes } from "./times.ts";
-
-/** Files that one process runs, one after the other. */
-export interface Group {
-  files: readonly string[];
-  /** The kind of store for its services. @default the value of HOLDFAST_TEST_STORE */
-  store?: "sqlite" | "postgres";
-}
 
 /** How files are run. */
 export interface RunOptions {
@@ -32,11 +26,14 @@ export interface RunOptions {
   onTimes?: (times: FileTimes) => void;
 }
 
-/** Every group loads most of the sources. With this cache, only the first one strips their types and compiles them. */
+/** Every process loads most of the sources. With this cache, only the first one strips their types and compiles them. */
 const { directory: compiled } = enableCompileCache();
 
-/** More groups than processors: many of them wait for disks, databases and clocks half of their time. */
-const groupsAtOnce = 2 * availableParallelism();
+/** More processes than processors: many files wait for disks, databases and clocks half of their time. */
+const processesAtOnce = 2 * availableParallelism();
+
+/** A process runs so many files at most, because its memory grows with each of them. */
+const filesOfProcess = 40;
 
 /** Programs and threads load bundles of the sources. */
 const bundled = await bundlePrograms();
@@ -69,8 +66,8 @@ interface Begun {
   lines: Line[];
 }
 
-/** Runs groups, in this order, and prints their tests. */
-export async function runTests(groups: readonly Group[], options: RunOptions = {}): Promise<Results> {
+/** Begins the runs in this order, and prints their tests. */
+export async function runTests(jobs: readonly Job[], options: RunOptions = {}): Promise<Results> {
   const how = {
     options: [],
     env: {},
@@ -80,14 +77,14 @@ export async function runTests(groups: readonly Group[], options: RunOptions = {
     ...options,
   };
   const begun = performance.now();
-  const count = groups.reduce((sum, { files }) => sum + files.length, 0);
+  const count = jobs.length;
   const printer = new Printer({ isLive: count === 1 });
   end.signal.addEventListener("abort", () => {
     if (isInterrupted()) printer.silence(); // it would print tests that have not run as failures
   });
   // If no test starts or ends for this time, a file hangs that cannot be ended in another way.
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
-  const isLong = count > groupsAtOnce;
+  const isLong = count > processesAtOnce;
   const results: Results[] = [];
   let ended = 0;
   let failed = 0;
@@ -108,26 +105,35 @@ export async function runTests(groups: readonly Group[], options: RunOptions = {
       printer.say(`${ended} of ${count} files, ${failed} failed tests, ${minutes} min`);
     },
   };
-  const waiting = [...groups];
+  const waiting = [...jobs];
   const runWaiting = async () => {
-    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
-      let { files } = group;
-      while (files.length > 0 && !end.signal.aborted) {
-        const run = await runProcess({ ...group, files }, how, watch);
-        const note = group.store === "postgres" ? " (on PostgreSQL)" : "";
-        results.push(...run.map(({ lines }) => resultsOf(lines, note)));
-        files = files.slice(Math.max(run.length, 1)); // a process that a file has ended leaves the others to the next one
-      }
-      results.push({ passed: 0, failed: files.map((file) => ({ test: file, error: hung })), skipped: [] });
+    for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
+      if (end.signal.aborted) results.push({ passed: 0, failed: [unrun(first)], skipped: [] });
+      else results.push(...(await runProcess(first, takerFrom(waiting, first), how, watch)));
     }
   };
-  await Promise.all(Array.from({ length: groupsAtOnce }, runWaiting));
+  await Promise.all(Array.from({ length: processesAtOnce }, runWaiting));
   clearTimeout(silence);
   await printer.close(performance.now() - begun);
   return sum(results);
 }
 
-const hung = "The file did not run, because another file hung.";
+/** Takes the next run for the process that has run `first`, until it has run enough. */
+function takerFrom(waiting: Job[], first: Job): () => Job | undefined {
+  let left = sharesProcess(first) ? filesOfProcess - 1 : 0;
+  return () => {
+    if (left === 0) return undefined;
+    left -= 1;
+    const place = waiting.findIndex((each) => sharesProcess(each) && each.store === first.store);
+    return place < 0 ? undefined : waiting.splice(place, 1)[0];
+  };
+}
+
+function sharesProcess({ isAlone, env, options }: Job): boolean {
+  return !isAlone && env === undefined && options === undefined;
+}
+
+const unrun = ({ file }: Job) => ({ test: file, error: "The file did not run, because another file hung." });
 
 /** Is called while a process runs. */
 interface Watch {
@@ -136,19 +142,26 @@ interface Watch {
   noteEnd(times: FileTimes): void;
 }
 
-/** Runs files in one process until it ends. Resolves to the files that have begun. */
+/**
+ * Runs `first` in a process of its own, and then what `next` returns, until it returns nothing or the process ends. Resolves to the results
+ * of the files that have begun.
+ */
 async function runProcess(
-  { files, store }: Group,
+  first: Job,
+  next: () => Job | undefined,
   { options, env, ceilingMs }: Required<RunOptions>,
   watch: Watch,
-): Promise<readonly Begun[]> {
-  const child = fork(join(import.meta.dirname, "group.ts"), files, {
-    execArgv: [...process.execArgv, bundled, `--test-timeout=${ceilingMs}`, ...options],
+): Promise<readonly Results[]> {
+  const { store } = first;
+  const own = first.options ?? [];
+  const child = fork(join(import.meta.dirname, "process.ts"), {
+    execArgv: [...process.execArgv, bundled, `--test-timeout=${ceilingMs}`, ...options, ...own],
     env: {
       ...process.env,
       ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),
       ...env,
       ...(store === undefined ? {} : { HOLDFAST_TEST_STORE: store }),
+      ...first.env,
     },
     serialization: "advanced",
     stdio: ["pipe", "pipe", "pipe", "ipc"],
@@ -164,7 +177,7 @@ async function runProcess(
     return begun;
   };
   /** The last file that has begun. The process can also end before the first one. */
-  const current = () => all.at(-1) ?? begin(files[0] ?? "");
+  const current = () => all.at(-1) ?? begin(first.file);
   const add = (line: Line) => {
     (line.kind === "begun" ? begin(line.file) : current()).lines.push(line);
     watch.noteLine(line);
@@ -174,11 +187,13 @@ async function runProcess(
     block.end();
     add({ kind: "ended", file });
   };
+  const order = (job: Job | undefined) => child.connected && child.send({ file: job?.file });
   child.on("message", (message: Message) => {
     if (message.kind === "event") current().block.print(received(message.event));
     if (message.kind !== "ended") return message.line && add(message.line);
     endFile();
     watch.noteEnd(message.times);
+    if (!message.isLast) order(next());
   });
   for (const type of ["stdout", "stderr"] as const)
     child[type]?.setEncoding("utf8").on("data", (text: string) => {
@@ -186,6 +201,7 @@ async function runProcess(
       block.print({ type: `test:${type}`, data: { file, message: text } });
       if (type === "stderr") add({ kind: "said", file, text });
     });
+  order(first);
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   end.signal.removeEventListener("abort", kill);
   const { file, block } = current();
@@ -195,5 +211,5 @@ async function runProcess(
     endFile();
   }
   block.end();
-  return all;
+  return all.map(({ lines }) => resultsOf(lines, { ...first, ...(store && { store }) }));
 }

@@ -56,3 +56,13 @@ function row({ file, store, own, programs, clock }: FileTimes): string {
   const numbers = [own + programs, own, programs, clock].map((each) => each.toFixed(1).padStart(9));
   return `${numbers.join("")}  ${shown(file)}${store === "postgres" ? " (on PostgreSQL)" : ""}`;
 }
+
+/** What the whole run has taken: by the clock, and of all processors. The second is known on Linux only. */
+export function describeRun(): string {
+  const minutes = (performance.now() / 60_000).toFixed(1);
+  const { user, system } = process.cpuUsage();
+  const seconds = (user + system) / 1_000_000 + programsSeconds();
+  return existsSync("/proc/self/stat")
+    ? `\n${minutes} minutes, ${Math.round(seconds)} seconds of processor time`
+    : `\n${minutes} minutes`;
+}

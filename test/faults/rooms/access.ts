@@ -5,13 +5,13 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "empty-claim",
     what: "A rule that compares with a claim of the token applies the empty list, so nin is true of every resource.",
-    noticedBy: "test/access/where.test.ts",
+    noticedBy: "test/access/where",
     replacements: [["value.length > 0 && value.every(isKnown)", "value.every(isKnown)"]],
   },
   {
     name: "list-without-read",
     what: "A list shows resources that the caller cannot read, because only the rule for lists is applied.",
-    noticedBy: "test/access/rules.test.ts",
+    noticedBy: "test/access/rules",
     replacements: [
       [
         'action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;',
@@ -22,7 +22,7 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "token-after-expiry",
     what: "A token that was used before is accepted after its expiry.",
-    noticedBy: "test/access/tokens.test.ts",
+    noticedBy: "test/access/tokens",
     replacements: [
       [
         "known !== undefined && now < known.validUntil ? known.principal : undefined",
@@ -33,7 +33,7 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "restores-without-delete",
     what: "A restore of many needs no right to delete each resource.",
-    noticedBy: "test/http/access/deleted.test.ts",
+    noticedBy: "test/http/access/deleted",
     replacements: [['  operation.guard.require("delete", last.text);\n', ""]],
   },
 ];

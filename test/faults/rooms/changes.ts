@@ -5,7 +5,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "monitor-after-snapshot",
     what: "The position in the monitor link of a list is read after the page, so a change between the two is missed.",
-    noticedBy: "test/changes/feed-property.test.ts",
+    noticedBy: "test/changes/feed-property",
     replacements: [
       [
         "const mark = feed.log.markAt(collection.name, page.sequence);",
@@ -16,7 +16,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "filter-forgets-before",
     what: "A filter of the feed does not look at the text before a change, so a resource that enters the view is not created.",
-    noticedBy: "test/changes/feed-property.test.ts",
+    noticedBy: "test/changes/feed-property",
     replacements: [
       [
         'const wasSeen = change.superseded !== undefined && isSeen(view, parsed(change, "superseded"));',
@@ -27,7 +27,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "page-splits-commit",
     what: "A page of the feed ends between two changes of one commit.",
-    noticedBy: "test/changes/feed-property.test.ts",
+    noticedBy: "test/changes/feed-property",
     replacements: [
       [
         "const isWithin = isSame && this.#end.splitsCommits !== true;",
@@ -38,7 +38,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "postgres-head-unlocked",
     what: "PostgreSQL: a commit does not hold the lock of the head until its end, so a later sequence can be committed first.",
-    noticedBy: "test/postgres/feed-order.test.ts",
+    noticedBy: "test/postgres/feed-order",
     replacements: [
       [
         "await transaction.runPlan(flush(this.#parts, staged));",
@@ -49,7 +49,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "erase-without-note",
     what: "An erase does not note the gap in the change log, so since=start is gone again and again.",
-    noticedBy: "test/store/sqlite.test.ts",
+    noticedBy: "test/store/sqlite",
     replacements: [
       [
         "yield* logs.noteGaps(number, yield* parts.raiseSequence(collection, by));",
@@ -60,7 +60,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "stream-keeps-rights",
     what: "A stream of events is judged once, so it goes on after the key was revoked.",
-    noticedBy: "test/http/event-views.test.ts",
+    noticedBy: "test/http/event-views",
     replacements: [
       [
         "this.#service.elapsed() - this.#checkedAt > checkedMs;",
@@ -71,19 +71,19 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "quiet-stream-unchecked",
     what: "A stream of events without events is not checked until the next heartbeat, so it outlives its key.",
-    noticedBy: "test/http/event-rights.test.ts",
+    noticedBy: "test/http/event-rights",
     replacements: [["subscriber.hasCredential ? Math.min(now, until) : until", "until"]],
   },
   {
     name: "slow-read-unchecked",
     what: "A stream of events is not checked after a read that took long, so it sends events to a token that has expired.",
-    noticedBy: "test/http/event-rights.test.ts",
+    noticedBy: "test/http/event-rights",
     replacements: [["if (next.bytes.length > 0 && subscriber.isOld) {", "if (next.bytes.length < 0) {"]],
   },
   {
     name: "quiet-stream-falls-behind",
     what: "The position of a stream moves on only with its events, so that of a filtered stream falls behind the log.",
-    noticedBy: "test/http/quiet-streams.test.ts",
+    noticedBy: "test/http/quiet-streams",
     replacements: [
       [
         "      position = next.position;\n      const isQuiet",
@@ -94,37 +94,37 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "event-text-not-shared",
     what: "The text of an event is made again for each filter.",
-    noticedBy: "test/http/shared-streams.test.ts",
+    noticedBy: "test/http/shared-streams",
     replacements: [["recentEvents.set(change, events.set(name, text));", ""]],
   },
   {
     name: "busy-collection-first",
     what: "A feed of several collections always reads the first one first, so a busy one delays the others without end.",
-    noticedBy: "test/http/event-streams.test.ts",
+    noticedBy: "test/http/event-streams",
     replacements: [["if (views.length < 2) return views;", "if (views.length > 0) return views;"]],
   },
   {
     name: "open-feed-unaware",
     what: "A feed of all collections does not look for those that another instance has created, so their positions are refused.",
-    noticedBy: "test/postgres/feed-instances.test.ts",
+    noticedBy: "test/postgres/feed-instances",
     replacements: [["await store.logHeads([]);", "await Promise.resolve(store);"]],
   },
   {
     name: "heads-not-compared",
     what: "PostgreSQL: the poll of the heads never finds a change, so streams do not get the commits of other instances.",
-    noticedBy: "test/postgres/feed-instances.test.ts",
+    noticedBy: "test/postgres/feed-instances",
     replacements: [["before?.get(name)?.sequence !== sequence", "before !== before && sequence > 0"]],
   },
   {
     name: "stream-place-kept",
     what: "The place of a stream that has ended is never free again.",
-    noticedBy: "test/http/shared-limits.test.ts",
+    noticedBy: "test/http/shared-limits",
     replacements: [["return onlyOnce(() => add(key, -1));", "return () => {};"]],
   },
   {
     name: "live-list-of-other-caller",
     what: "The client's live list goes on with another token as if the rights were the same.",
-    noticedBy: "test/client/live.test.ts",
+    noticedBy: "test/client/live",
     replacements: [
       [
         "if (answer.credential === expected.credential) return answer;",
@@ -135,7 +135,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "old-receiver",
     what: "After a change of a webhook, deliveries still go out as it was before.",
-    noticedBy: "test/http/webhooks/changed.test.ts",
+    noticedBy: "test/http/webhooks/changed",
     store: "postgres", // with two instances
     replacements: [
       ["if (now?.version === this.#version) return true;", "if (now !== undefined) return true;"],

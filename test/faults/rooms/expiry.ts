@@ -1,7 +1,7 @@
 /** Faults of resources that expire. */
 import type { Fault } from "../faults.ts";
 
-const noticedBy = "test/http/expiry.test.ts";
+const noticedBy = "test/http/expiry";
 
 export const expiryFaults: readonly Fault[] = [
   {
@@ -105,7 +105,7 @@ export const expiryFaults: readonly Fault[] = [
   {
     name: "batch-in-parts",
     what: "Each operation of a batch in a collection that expires is a commit of its own.",
-    noticedBy: "test/http/expiry-writes.test.ts",
+    noticedBy: "test/http/expiry-writes",
     replacements: [["(service.isBatch === true ? undefined : service.expiry)", "service.expiry"]],
   },
   {
@@ -165,7 +165,7 @@ export const expiryFaults: readonly Fault[] = [
   {
     name: "new-expiry-unasked",
     what: "A new `expires` deletes resources without being asked.",
-    noticedBy: "test/commands/expiry.test.ts",
+    noticedBy: "test/commands/expiry",
     replacements: [
       ["      await requireNoneExpired(store, collection, Date.now());\n    }\n    plan", "    }\n    plan"],
     ],
@@ -173,7 +173,7 @@ export const expiryFaults: readonly Fault[] = [
   {
     name: "exports-expired",
     what: "An export has expired resources.",
-    noticedBy: "test/commands/expiry.test.ts",
+    noticedBy: "test/commands/expiry",
     replacements: [
       [
         "if (collection === undefined || !hasExpired(collection, each.text, now())) yield each;",
@@ -184,13 +184,13 @@ export const expiryFaults: readonly Fault[] = [
   {
     name: "cascades-into-restrict",
     what: "A service starts although references restrict what would be deleted with expired resources.",
-    noticedBy: "test/collection/expiry.test.ts",
+    noticedBy: "test/collection/expiry",
     replacements: [['if (onDelete === "cascade") deleted.add(from);', ""]],
   },
   {
     name: "all-sweep",
     what: "Each instance on a database deletes expired resources, whatever the lease says.",
-    noticedBy: "test/postgres/expiry.test.ts",
+    noticedBy: "test/postgres/expiry",
     store: "postgres",
     replacements: [["if (sweeps && (await this.#lease.take()))", "if (sweeps)"]],
   },

@@ -1,9 +1,9 @@
 /** Faults of figures: in both stores, and over HTTP. */
 import type { Fault } from "../faults.ts";
 
-const onSqlite = "test/store/sqlite-figures.test.ts";
-const onPostgres = "test/store/postgres-figures.test.ts";
-const overHttp = "test/http/access/figures.test.ts";
+const onSqlite = "test/store/sqlite-figures";
+const onPostgres = "test/store/postgres-figures";
+const overHttp = "test/http/access/figures";
 
 export const figuresFaults: readonly Fault[] = [
   {
@@ -81,7 +81,7 @@ export const figuresFaults: readonly Fault[] = [
   {
     name: "figures-exact-key-of-negative",
     what: "Among negative exact numbers, the smaller one comes last.",
-    noticedBy: "test/collection/exact-numbers.test.ts",
+    noticedBy: "test/collection/exact-numbers",
     replacements: [["(digit) => String(9 - Number(digit))", "(digit) => digit"]],
   },
 ];

@@ -5,13 +5,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "fields-page-repeats",
     what: "A page that is made of several pages of the store contains resources twice.",
-    noticedBy: "test/http/lists-fields.test.ts",
+    noticedBy: "test/http/lists-fields",
     replacements: [["const end = last.items.at(-1);", "const end = last.items.at(-2);"]],
   },
   {
     name: "lists-one-caller",
     what: "The slow lists of all addresses take turns as if they were of one caller.",
-    noticedBy: "test/http/lists-gone.test.ts",
+    noticedBy: "test/http/lists-gone",
     replacements: [
       ["networkOf(client.ip)}` : `principal", "networkOf(client.ip && undefined)}` : `principal"],
     ],
@@ -19,7 +19,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "holder-shown",
     what: "A refused unique value names the other resource to callers who cannot read it.",
-    noticedBy: "test/http/unique-combinations.test.ts",
+    noticedBy: "test/http/unique-combinations",
     replacements: [
       ['guardOf(service, collection, caller).may("read", stored.text) ? path', "collection.name ? path"],
     ],
@@ -27,7 +27,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "accept-zero",
     what: "A format that the Accept header excludes with q=0 is used.",
-    noticedBy: "test/http/negotiation.test.ts",
+    noticedBy: "test/http/negotiation",
     replacements: [
       [
         "if (quality > (best?.quality ?? 0)) best =",
@@ -38,13 +38,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "body-limit",
     what: "A body that is exactly as long as the limit is refused.",
-    noticedBy: "test/http/limits.test.ts",
+    noticedBy: "test/http/limits",
     replacements: [["if (bytes > maxBytes) return refuse(", "if (bytes >= maxBytes) return refuse("]],
   },
   {
     name: "console-nonce",
     what: "Every page of the console has the same nonce.",
-    noticedBy: "test/http/console.test.ts",
+    noticedBy: "test/http/console",
     replacements: [
       ["const nonce = randomBytes(18).toString", "const nonce = randomBytes(18).fill(1).toString"],
     ],
@@ -52,13 +52,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "hooked-body-ignored",
     what: "In an application of Fastify, the service stores the body as it was sent, although a hook has changed it.",
-    noticedBy: "test/http/embed.test.ts",
+    noticedBy: "test/http/embed",
     replacements: [["return isSame ? this.#content :", "return isSame || raw.complete ? this.#content :"]],
   },
   {
     name: "hooked-import-body",
     what: "A guard of an application takes the body of an import for an empty one.",
-    noticedBy: "test/http/embed.test.ts",
+    noticedBy: "test/http/embed",
     replacements: [
       ['return unreadable(importAdvice, { code: "HOLDFAST_IMPORT", status: 500 });', "return undefined;"],
     ],
@@ -66,19 +66,19 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "hooked-body-held",
     what: "A body that a hook of an application refuses counts as held for ever.",
-    noticedBy: "test/http/embed.test.ts",
+    noticedBy: "test/http/embed",
     replacements: [['connection.off("close", done);\n    callback();', 'connection.off("close", done);']],
   },
   {
     name: "cors-etag",
     what: "CORS does not expose ETag, so scripts of other origins cannot read it.",
-    noticedBy: "test/http/hosts-and-cors.test.ts",
+    noticedBy: "test/http/hosts-and-cors",
     replacements: [["Content-Location, ETag, Allow,", "Content-Location, Allow,"]],
   },
   {
     name: "dates-beside-tags",
     what: "If-Modified-Since is applied although the request has If-None-Match.",
-    noticedBy: "test/http/conditional.test.ts",
+    noticedBy: "test/http/conditional",
     replacements: [
       [
         "} else if (readAt !== undefined && isPublic(current, readAt)) {",
@@ -89,7 +89,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "quota-twice",
     what: "A request with an invalid credential counts twice against the quota of its address.",
-    noticedBy: "test/http/rate.test.ts",
+    noticedBy: "test/http/rate",
     replacements: [
       [
         "} catch (problem) {\n    return refuse(problem);",
@@ -100,13 +100,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "last-link",
     what: "The link to the last page leads to an empty page when the total is a multiple of the limit.",
-    noticedBy: "test/http/lists-links.test.ts",
+    noticedBy: "test/http/lists-links",
     replacements: [["Math.floor((total - 1) / limit) * limit", "Math.floor(total / limit) * limit"]],
   },
   {
     name: "history-hidden",
     what: "An earlier version of a resource contains the attributes that the caller cannot see.",
-    noticedBy: "test/http/access/attributes.test.ts",
+    noticedBy: "test/http/access/attributes",
     replacements: [
       [
         "return isVisible ? foundResult(service, operation, request, stored) : notFound;",
@@ -118,7 +118,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "restore-hidden",
     what: "A restore also restores the attributes that the caller cannot see.",
-    noticedBy: "test/http/access/attributes.test.ts",
+    noticedBy: "test/http/access/attributes",
     replacements: [
       ["!visibility.hidden.has(name) && !visibility.readOnly.has(name)", "!visibility.readOnly.has(name)"],
     ],
@@ -126,13 +126,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "batches-deadlock",
     what: "Two batches that change the same resources in opposite orders wait for each other.",
-    noticedBy: "test/http/batch-races.test.ts",
+    noticedBy: "test/http/batch-races",
     replacements: [["return [...names].sort();", "return [...names];"]],
   },
   {
     name: "key-free-too-early",
     what: "An Idempotency-Key is free for another request as soon as its first request has timed out, although the commit is still in progress.",
-    noticedBy: "test/http/idempotency-stuck.test.ts",
+    noticedBy: "test/http/idempotency-stuck",
     replacements: [
       [
         "if (idempotency.commit === undefined) release();\n    else idempotency.commit.then(release, release);",
@@ -143,25 +143,25 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "retry-without-read",
     what: "A change that is overtaken does not decide again, so it is overtaken every time.",
-    noticedBy: "test/postgres/contended.test.ts",
+    noticedBy: "test/postgres/contended",
     replacements: [["() => attemptNext(write, turn)", "((first) => () => first)(attemptNext(write, turn))"]],
   },
   {
     name: "kept-page-of-another-view",
     what: "A caller gets a list with attributes that are hidden from this caller, because another caller has just requested it.",
-    noticedBy: "test/http/kept-pages.test.ts",
+    noticedBy: "test/http/kept-pages",
     replacements: [["list.collection.visibility === listing.collection.visibility", "true"]],
   },
   {
     name: "kept-page-of-another-service",
     what: "An empty list has the links of another service in the process.",
-    noticedBy: "test/http/kept-pages.test.ts",
+    noticedBy: "test/http/kept-pages",
     replacements: [["page === emptyPage || ", ""]],
   },
   {
     name: "late-content-old-state",
     what: "A write whose content arrives late is decided from the state before the content.",
-    noticedBy: "test/http/reads-of-writes.test.ts",
+    noticedBy: "test/http/reads-of-writes",
     replacements: [
       ["if (!request.content.isComplete) forget();", "if (request.content.isComplete) forget();"],
     ],
@@ -169,13 +169,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "reads-twice",
     what: "A write reads its resource twice, although its content has arrived.",
-    noticedBy: "test/http/reads-of-writes.test.ts",
+    noticedBy: "test/http/reads-of-writes",
     replacements: [["(isOld ? undefined : found) ??", "(isOld ? found : undefined) ??"]],
   },
   {
     name: "turn-until-written",
     what: "A change of a resource waits for the flush of the one before it.",
-    noticedBy: "test/http/shared-flushes.test.ts",
+    noticedBy: "test/http/shared-flushes",
     replacements: [
       [
         "if (pending.get(name) === made) pending.delete(name);\n      });",
@@ -186,7 +186,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "batch-until-written",
     what: "A batch waits for the flush of the change before it, and later ones wait for its flush.",
-    noticedBy: "test/http/shared-flushes.test.ts",
+    noticedBy: "test/http/shared-flushes",
     replacements: [
       [
         'operations.every(({ method }) => method !== "DELETE")',
@@ -197,7 +197,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "pending-taken-for-written",
     what: "A change that changes nothing is answered with success, although the commit of the state that it found has failed.",
-    noticedBy: "test/http/shared-flushes.test.ts",
+    noticedBy: "test/http/shared-flushes",
     replacements: [
       ["committed.then((all) => (all.every(Boolean) ? finished() : overtaken))", "committed.then(finished)"],
     ],
@@ -205,13 +205,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "pending-text-not-compared",
     what: "A change is decided from a state that was not written, and overwrites what another instance has written in its place.",
-    noticedBy: "test/http/shared-flushes.test.ts",
+    noticedBy: "test/http/shared-flushes",
     replacements: [["resource.now?.text !== expectText", "resource.now === undefined"]],
   },
   {
     name: "overtaken-refused",
     what: "A write that another instance overtakes is refused as if a precondition of its client had failed.",
-    noticedBy: "test/postgres/contended.test.ts",
+    noticedBy: "test/postgres/contended",
     replacements: [
       ['if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;', ""],
     ],
@@ -219,25 +219,25 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "large-read-keeps-memory",
     what: "The memory that a large read holds is never given back to the budget.",
-    noticedBy: "test/http/large-reads.test.ts",
+    noticedBy: "test/http/large-reads",
     replacements: [["if (!this.#isPart) this.#admission.held -= this.#further;", ""]],
   },
   {
     name: "ticket-keeps-place",
     what: "A request counts as in progress for ever.",
-    noticedBy: "test/http/large-reads.test.ts",
+    noticedBy: "test/http/large-reads",
     replacements: [["if (this.#isInProgress) this.#admission.requests.own--;", ""]],
   },
   {
     name: "lease-not-counted",
     what: "With several threads, a caller can exceed its quota, because the main thread does not count what it leases.",
-    noticedBy: "test/http/shared-limits.test.ts",
+    noticedBy: "test/http/shared-limits",
     replacements: [["window.left -= requests;", ""]],
   },
   {
     name: "response-memory-twice",
     what: "The memory of a response is given back twice: when it has been sent, and again when its connection closes.",
-    noticedBy: "test/http/slow-clients.test.ts",
+    noticedBy: "test/http/slow-clients",
     replacements: [
       [
         'response.off("finish", done);\n      connection.off("close", done);',
@@ -248,13 +248,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "update-counts-hidden-from-zero",
     what: "$increment of a write-only attribute counts from 0 and overwrites its value.",
-    noticedBy: "test/http/access/updates.test.ts",
+    noticedBy: "test/http/access/updates",
     replacements: [["requireNone(unreadableViolations(patch, visibility));", ""]],
   },
   {
     name: "bulk-counts-unlisted",
     what: "A bulk change that matches too many also counts resources that the caller cannot list.",
-    noticedBy: "test/http/access/bulk.test.ts",
+    noticedBy: "test/http/access/bulk",
     replacements: [
       [
         "readPage(service, { ...query, limit: 1, count: true }",
@@ -265,7 +265,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "bulk-size-after",
     what: "A bulk change is limited only by the size of the resources before it.",
-    noticedBy: "test/http/bulk-bounds.test.ts",
+    noticedBy: "test/http/bulk-bounds",
     replacements: [
       [
         "bytes += Math.max(Buffer.byteLength(current.text), Buffer.byteLength(next));",
@@ -276,13 +276,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "import-dry-run-writes",
     what: "A dry run of an import writes what it has checked.",
-    noticedBy: "test/http/imports.test.ts",
+    noticedBy: "test/http/imports",
     replacements: [["if (asked.dryRun) await load.tryOut();", "if (asked.dryRun) await load.finish();"]],
   },
   {
     name: "keys-for-all",
     what: "Callers who do not administer the service can create API keys.",
-    noticedBy: "test/http/administration/keys.test.ts",
+    noticedBy: "test/http/administration/keys",
     replacements: [
       [
         'who: "administrators",\n  exists: ({ settings }: Described) => settings.hasKeys,',
@@ -293,7 +293,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-of-administrators",
     what: "An administrator can give a key any role, also that of administrators.",
-    noticedBy: "test/http/administration/keys.test.ts",
+    noticedBy: "test/http/administration/keys",
     replacements: [
       ["if (roles.includes(role)) return undefined;", "if (roles.length > 0) return undefined;"],
     ],
@@ -301,7 +301,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "hidden-resource-answered",
     what: "An answer about access differs between a hidden resource and one that does not exist.",
-    noticedBy: "test/http/administration/access.test.ts",
+    noticedBy: "test/http/administration/access",
     replacements: [
       [
         "const passes = about.text !== undefined && includes(visible, about.text);",
@@ -312,7 +312,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "count-of-hidden",
     what: "The description of a collection counts resources that the caller cannot list.",
-    noticedBy: "test/http/administration/collections.test.ts",
+    noticedBy: "test/http/administration/collections",
     replacements: [
       ['const isCounted = guard.listed === "everything";', 'const isCounted = guard.listed !== "nothing";'],
     ],
@@ -320,7 +320,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "schema-of-restricted",
     what: "The description of a collection has definitions that only restricted attributes use.",
-    noticedBy: "test/http/administration/collections.test.ts",
+    noticedBy: "test/http/administration/collections",
     replacements: [
       [
         "return { root, input: hidden.length > 0 ? withoutUnused(input, pointer) : input, isListed };",
@@ -331,7 +331,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "import-for-all",
     what: "Callers who do not administer the service can import.",
-    noticedBy: "test/http/import-bounds.test.ts",
+    noticedBy: "test/http/import-bounds",
     replacements: [
       [
         'isAdministrative: who === "administrators",',
@@ -346,7 +346,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "rewind-for-all",
     what: "Callers who do not administer the service can rewind.",
-    noticedBy: "test/http/rewind-bounds.test.ts",
+    noticedBy: "test/http/rewind-bounds",
     replacements: [
       [
         'path: "/_rewind",\n  method: "POST",\n  who: "administrators",',
@@ -357,13 +357,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "rewind-changes-more",
     what: "A rewind changes one resource more than its max allows.",
-    noticedBy: "test/http/rewind.test.ts",
+    noticedBy: "test/http/rewind",
     replacements: [["if (length > max) throw tooMany", "if (length > max + 1) throw tooMany"]],
   },
   {
     name: "hint-tells-all",
     what: "The hint about a misspelled collection names collections that the caller cannot list.",
-    noticedBy: "test/http/collections.test.ts",
+    noticedBy: "test/http/collections",
     replacements: [
       [
         "return listedNames(service, { principal: await identify(service, request) });",
@@ -374,13 +374,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "rewind-ignores-schema",
     what: "A rewind writes resources that do not fit today's schema.",
-    noticedBy: "test/http/rewind-bounds.test.ts",
+    noticedBy: "test/http/rewind-bounds",
     replacements: [["if (collection.schema === undefined) return;", "if (collection.schema !== id) return;"]],
   },
   {
     name: "import-grows",
     what: "The resources of an import can become larger than their limit, which fills the disk.",
-    noticedBy: "test/http/import-bounds.test.ts",
+    noticedBy: "test/http/import-bounds",
     replacements: [
       ["if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);", ""],
     ],
@@ -388,7 +388,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "own-id-shows-tag",
     what: "A create with a chosen id tells the ETag of the present resource to callers who cannot read it.",
-    noticedBy: "test/http/own-ids.test.ts",
+    noticedBy: "test/http/own-ids",
     replacements: [
       [
         'guard.may("read", current.text) ? guard.validators(current)',
@@ -399,7 +399,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "own-id-reveals-integers",
     what: "A PUT with If-None-Match shows which integer ids exist that the caller cannot see.",
-    noticedBy: "test/http/own-ids.test.ts",
+    noticedBy: "test/http/own-ids",
     replacements: [
       [
         "    requireChoosable(collection, operation.id);\n    if (current !== undefined) throw idTaken(undefined);",
@@ -410,7 +410,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-create-refused",
     what: "A PUT by a unique key is refused because another one has created the resource first.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [
       [
         "if (error.takenBy !== undefined && (await canBeHolder(write, error, error.takenBy))) return overtaken;",
@@ -421,7 +421,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-changed",
     what: "A write by a unique key changes a resource that has other values by now.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [
       [
         "if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;",
@@ -432,7 +432,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-batch-refused",
     what: "A batch with a PUT by a unique key is refused because another request has created the resource first.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [
       ["const isOther = batch.refusedFor !== takenBy;", "const isOther = takenBy === undefined;"],
     ],
@@ -440,13 +440,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-batch-blind",
     what: "A write by a unique key in a batch does not see the resources that earlier operations have made.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [["return known.value === value;", 'return known.value === value && value === "";']],
   },
   {
     name: "key-retry-mixed",
     what: "A patch by a unique key gets the stored response to a patch of another resource.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [
       ['(method === "POST" ? "" : canonicalQuery(target))', '(method !== "" ? "" : canonicalQuery(target))'],
     ],
@@ -454,7 +454,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-hidden",
     what: "A caller can name a resource by an attribute that is hidden from this caller.",
-    noticedBy: "test/http/by-unique-key.test.ts",
+    noticedBy: "test/http/by-unique-key",
     replacements: [
       [
         "const isSeen = ([name]: Path) => visibility?.hidden.has(name) !== true;",
@@ -465,13 +465,13 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "key-import-twice",
     what: "An import by a unique key accepts two lines with the same key.",
-    noticedBy: "test/http/imports-on.test.ts",
+    noticedBy: "test/http/imports-on",
     replacements: [["this.#insertKey.run(key).changes === 1", "this.#insertKey.run(key).changes >= 0"]],
   },
   {
     name: "key-import-same",
     what: "An import by a unique key makes a new version of a resource that stays the same.",
-    noticedBy: "test/http/imports-on.test.ts",
+    noticedBy: "test/http/imports-on",
     replacements: [
       [
         "if (isDeepStrictEqual(next, before)) return undefined;",
@@ -482,7 +482,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "tasks-begin-together",
     what: "Tasks that begin at the same moment are more than can wait or work.",
-    noticedBy: "test/store/task-loop.test.ts",
+    noticedBy: "test/store/task-loop",
     replacements: [["      put(partsName, lastBegunId, before?.version, { task: task.id }),\n", ""]],
   },
 ];

@@ -5,7 +5,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-client-without-listener",
     what: "PostgreSQL: a connection that ends as soon as it is ready ends the service.",
-    noticedBy: "test/postgres/connection-faults.test.ts",
+    noticedBy: "test/postgres/connection-faults",
     replacements: [
       [
         "this.lost ??= error; // the waiting",
@@ -16,7 +16,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-worker-alone",
     what: "PostgreSQL: a first start through a worker node of a Citus cluster makes a store that the other nodes do not know.",
-    noticedBy: "test/postgres/cluster.test.ts",
+    noticedBy: "test/postgres/cluster",
     replacements: [
       ['nodes[0]?.[0] === "t" && rows.every(', 'nodes[0]?.[0] === "t" && rows.length > 0 && rows.every('],
     ],
@@ -24,7 +24,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-nodes-not-asked",
     what: "PostgreSQL: only the coordinator of a Citus cluster is asked whether it can lose confirmed writes.",
-    noticedBy: "test/postgres/cluster.test.ts",
+    noticedBy: "test/postgres/cluster",
     replacements: [
       ["const nodes = await readOptional(connections, selectNodes);", "const nodes: readonly Row[] = [];"],
     ],
@@ -32,13 +32,13 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-key-twice",
     what: "PostgreSQL: two instances that get the same Idempotency-Key at the same time both write.",
-    noticedBy: "test/postgres/instances.test.ts",
+    noticedBy: "test/postgres/instances",
     replacements: [["if (totals === undefined && staged.receipts.size > 0) throw new Overtaken(false);", ""]],
   },
   {
     name: "postgres-build-without-lock",
     what: "PostgreSQL: a step of a build does not lock the resources that it reads, so it overwrites the keys of a later write.",
-    noticedBy: "test/store/building.test.ts",
+    noticedBy: "test/store/building",
     replacements: [
       ["this.#read(collection, from, this.#driver.dialect.lockRows)", 'this.#read(collection, from, "")'],
     ],
@@ -46,7 +46,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-build-old-declaration",
     what: "PostgreSQL: an instance that does not know the present declaration writes keys, so the new index lacks them.",
-    noticedBy: "test/store/building.test.ts",
+    noticedBy: "test/store/building",
     replacements: [
       [
         "if (!isFirst && !(yield* this.#driver.lockHead(collection))) throw new StepTaken();",
@@ -57,37 +57,37 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "postgres-no-lock",
     what: "PostgreSQL: a write to a collection with unique attributes does not lock the head row before it reads.",
-    noticedBy: "test/postgres/instances.test.ts",
+    noticedBy: "test/postgres/instances",
     replacements: [["end order by number for update`", "end order by number`"]],
   },
   {
     name: "postgres-constrained-not-held",
     what: "PostgreSQL: a write to a collection with constraints does not wait while an import or a rewind holds it.",
-    noticedBy: "test/postgres/instances.test.ts",
+    noticedBy: "test/postgres/instances",
     replacements: [["[...held, ...[...constrained].filter((number) => !sequences.has(number))]", "held"]],
   },
   {
     name: "postgres-delete-beside-import",
     what: "PostgreSQL: a resource is deleted while an import adds resources that refer to it.",
-    noticedBy: "test/postgres/instances.test.ts",
+    noticedBy: "test/postgres/instances",
     replacements: [["if (next === undefined || whole !== undefined)", "if (whole !== undefined)"]],
   },
   {
     name: "sequence-skips",
     what: "The sequence of a collection skips one number with each group of commits.",
-    noticedBy: "test/store/postgres.test.ts",
+    noticedBy: "test/store/postgres",
     replacements: [["  counters.sequence++;\n", "  counters.sequence += counters.sequence === 0 ? 2 : 1;\n"]],
   },
   {
     name: "postgres-other-format",
     what: "PostgreSQL: an instance of an older version writes to tables that a newer version has changed.",
-    noticedBy: "test/store/formats.test.ts",
+    noticedBy: "test/store/formats",
     replacements: [["  requireSameFormat(format);\n", ""]],
   },
   {
     name: "value-free-after-refusal",
     what: "A refused change of the holder of a unique value makes the value free for the next commits of the group.",
-    noticedBy: "test/store/postgres.test.ts",
+    noticedBy: "test/store/postgres",
     replacements: [
       [
         "else states.set(state, id);",
@@ -98,7 +98,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "deleted-version-lost",
     what: "An id that one group of commits creates and deletes loses its last version.",
-    noticedBy: "test/store/postgres.test.ts",
+    noticedBy: "test/store/postgres",
     replacements: [
       [
         'const deletes = changes.filter(({ kind }) => kind === "deleted");',

@@ -1,9 +1,9 @@
 /** Faults of related resources: `embed`, and filters through references. */
 import type { Fault } from "../faults.ts";
 
-const oracle = "test/http/related-oracle.test.ts";
-const examples = "test/http/related.test.ts";
-const bounds = "test/http/related-bounds.test.ts";
+const oracle = "test/http/related-oracle";
+const examples = "test/http/related";
+const bounds = "test/http/related-bounds";
 
 export const relatedFaults: readonly Fault[] = [
   {
@@ -87,7 +87,7 @@ export const relatedFaults: readonly Fault[] = [
   {
     name: "related-index-of-strings",
     what: "Without a schema, an index finds only the references that are strings.",
-    noticedBy: "test/http/nested.test.ts",
+    noticedBy: "test/http/nested",
     replacements: [
       [`(type === "any" && query.ids.some`, `(type === "any" && query.ids.length === 0 && query.ids.some`],
     ],

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { StoreAddress } from "../../src/store/open.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { randomOf } from "../explorer/random.ts";
 import { type CloudEvent, linkOf, sinceOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
+import { randomOf } from "../seed.ts";
 import { type Choose, followToEnd } from "./follower.ts";
 
 const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 15);

@@ -1,4 +1,4 @@
-/** The path `_configuration`, and who can use it. `test/config/shown-options.test.ts` checks what it contains. */
+/** The path `_configuration`, and who can use it. `test/config/shown-options` checks what it contains. */
 import { test } from "node:test";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";

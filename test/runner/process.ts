@@ -1,7 +1,9 @@
 /**
- * The process of a group: it runs files of tests, one after the other, and sends the runner what happens. A file ends when its tests
- * have ended and nothing keeps the process alive. So no file runs beside what an earlier one has left.
+ * A process that runs files of tests, one after the other: those that the runner sends it. It sends the runner what happens. A file ends
+ * when its tests have ended and nothing keeps the process alive. So no file runs beside what an earlier one has left.
  */
+import "./properties.ts";
+import { once } from "node:events";
 import { run } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { ceilingMs } from "../until.ts";
@@ -10,24 +12,32 @@ import { type Line, lineOf } from "./lines.ts";
 import { type SentEvent, sendable } from "./sent-event.ts";
 import { type FileTimes, timesOf } from "./times.ts";
 
-/** What the process of a group sends. `line` is about the file that has begun last. */
+/** What the process sends. `line` is about the file that has begun last. After the last file, it ends. */
 export type Message =
   | { kind: "event"; event: SentEvent; line: Line | undefined }
   | { kind: "line"; line: Line }
-  | { kind: "ended"; times: FileTimes };
+  | { kind: "ended"; times: FileTimes; isLast: boolean };
 
 /** The time limit of one test, in milliseconds. */
 const limit = process.execArgv.findLast((each) => each.startsWith("--test-timeout="))?.split("=")[1];
 
 /** If a file does not end for so long after its last test, it has left something open. In milliseconds. */
-const longestEndMs = Math.min(Number(limit), 2 * ceilingMs);
+const longestEndMs = Math.min(Number(limit), ceilingMs);
 
 const lookMs = 1_000;
 
-process.channel?.unref();
 const before = process.getActiveResourcesInfo();
-for (const file of process.argv.slice(2)) await runFile(file);
+for (let file = await nextFile(); file !== undefined; file = await nextFile()) await runFile(file);
 await endProcess();
+process.disconnect?.();
+
+/** The file that the runner sends, if there is one more. Meanwhile, the channel keeps the process alive. */
+async function nextFile(): Promise<string | undefined> {
+  process.channel?.ref();
+  const [{ file }] = (await once(process, "message")) as [{ file: string | undefined }];
+  process.channel?.unref();
+  return file;
+}
 
 async function runFile(file: string): Promise<void> {
   send({ kind: "line", line: { kind: "begun", file } });
@@ -49,7 +59,7 @@ async function runFile(file: string): Promise<void> {
   if (process.exitCode !== undefined) fail(file, `It sets the exit code ${process.exitCode}.`);
   process.exitCode = undefined;
   await endFile().catch((error: Error) => fail(file, error.message));
-  send({ kind: "ended", times: timesOf(file) });
+  send({ kind: "ended", times: timesOf(file), isLast: false });
 }
 
 /** The file has left something open. Another process runs the files after it. */
@@ -58,9 +68,8 @@ async function giveUp(file: string): Promise<void> {
   for (const each of before) if (left.includes(each)) left.splice(left.indexOf(each), 1);
   fail(file, `It leaves open: ${[...new Set(left)].join(", ")}.`);
   await endProcess();
-  process.send?.({ kind: "ended", times: timesOf(file) } satisfies Message, undefined, undefined, () =>
-    process.exit(),
-  );
+  const message: Message = { kind: "ended", times: timesOf(file), isLast: true };
+  process.send?.(message, undefined, undefined, () => process.exit());
 }
 
 function fail(file: string, error: string): void {

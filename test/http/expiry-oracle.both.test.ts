@@ -1,7 +1,7 @@
 /** Random resources, writes and times: what requests find is what has not expired, before and after sweeps. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomOf } from "../explorer/random.ts";
+import { randomOf } from "../seed.ts";
 import { startService } from "./service.ts";
 import { createSweepClock } from "./sweep-clock.ts";
 

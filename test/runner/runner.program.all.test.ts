@@ -4,11 +4,13 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join, matchesGlob } from "node:path";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { testFiles } from "../project.ts";
 import { ceilingMs, until } from "../until.ts";
-import { alone, groupsOf, onPostgres, patterns, slowOnPostgres, type Tier } from "./tiers.ts";
+import { importersOf } from "./changed.ts";
+import { jobsOf, nameOf, type Tier, testFileOf, tiers } from "./names.ts";
+import { shardOf } from "./shard.ts";
 
 const runner = join(import.meta.dirname, "..", "run.ts");
 
@@ -47,46 +49,58 @@ function runEach(t: TestContext, texts: readonly string[], args: readonly string
   return { status, stdout, ending, files };
 }
 
-/** How often each file runs on each store, as in `test/http/create.test.ts sqlite`. */
-function runsOf(...tiers: readonly Tier[]): Map<string, number> {
-  const runs = groupsOf(tiers).flatMap(({ files, store }) => files.map((file) => `${file} ${store}`));
+/** How often each file runs on each store, as in `test/http/create sqlite`. */
+function runsOf(...some: readonly Tier[]): Map<string, number> {
+  const runs = some.flatMap(jobsOf).map(({ file, store }) => `${nameOf(file).subject} ${store}`);
   return new Map(Object.entries(Object.groupBy(runs, String)).map(([run, all]) => [run, all?.length ?? 0]));
 }
 
 test("the tiers together have every file once on each of its stores", () => {
-  const runs = runsOf("fast", "middle", "slow");
-  const [files, twice] = [testFiles(), [...runs].filter(([, count]) => count > 1)];
-  assert.deepEqual(twice, []);
+  const runs = runsOf(...tiers);
+  const files = testFiles().map(nameOf);
   assert.deepEqual(
-    files.filter((file) => !runs.has(`${file} sqlite`)),
+    [...runs].filter(([, count]) => count > 1),
     [],
   );
-  const onPostgresToo = [...runs.keys()].filter((run) => run.endsWith(" postgres"));
-  assert.equal(runs.size, files.length + onPostgresToo.length);
-  assert.equal(runsOf("middle").get("test/http/create.test.ts postgres"), 1);
-  assert.equal(runsOf("slow").get("test/http/create.test.ts postgres"), undefined);
-});
-
-test("every file of a list and every pattern of a tier exists", () => {
-  const files = testFiles();
-  const listed = [...Object.values(onPostgres).flat(), ...slowOnPostgres, ...Object.keys(alone)];
   assert.deepEqual(
-    listed.filter((file) => !files.includes(file)),
+    files.filter(({ subject }) => !runs.has(`${subject} sqlite`)),
     [],
   );
-  const unused = Object.values(patterns)
-    .flat()
-    .filter((pattern) => !files.some((file) => matchesGlob(file, pattern)));
-  assert.deepEqual(unused, []);
+  const onBoth = files.filter(({ kind }) => kind === "both");
+  assert.equal(runs.size, files.length + onBoth.length);
+  assert.equal(runsOf("all").get("test/http/create postgres"), 1);
+  assert.equal(runsOf("test", "prove").get("test/http/create postgres"), undefined);
 });
 
-test("the fast files share one process, a slow file has its own, and the others are in groups", () => {
-  assert.equal(groupsOf(["fast"]).length, 1);
-  const isShared = (name: string) =>
-    groupsOf(["middle", "slow"]).some(({ files }) => files.length > 1 && files.includes(name));
-  assert.ok(isShared("test/http/create.test.ts"));
-  for (const file of [...Object.keys(alone), "test/durability/kill.test.ts"])
-    assert.ok(!isShared(file), file);
+test("the name of a file says what it starts and when it runs, and other names are refused", () => {
+  const parts = (file: string) => Object.values(nameOf(file));
+  assert.deepEqual(parts("test/a/b-c.test.ts"), ["test/a/b-c", undefined, false, "test"]);
+  assert.deepEqual(parts("test/a/b.http.test.ts"), ["test/a/b", "http", false, "test"]);
+  assert.deepEqual(parts("test/b.both.alone.all.test.ts"), ["test/b", "both", true, "all"]);
+  assert.deepEqual(parts("test/b.prove.test.ts"), ["test/b", undefined, false, "prove"]);
+  for (const name of ["a.slow", "a.all.http", "a.http.both", "a.all.alone"])
+    assert.throws(() => nameOf(`test/${name}.test.ts`), /A name is <subject>/, name);
+});
+
+test("a subject names one file, or is refused", () => {
+  assert.equal(testFileOf("test/http/create"), join("test/http/create.both.test.ts"));
+  assert.throws(() => testFileOf("test/http/creat"), /no test file of the subject "test\/http\/creat"/);
+});
+
+test("a shard has its part of the runs, and all shards together have each run once", () => {
+  const parts = [1, 2, 3].map((number) => shardOf([1, 2, 3, 4, 5], { number, of: 3 }));
+  assert.deepEqual(parts, [[1, 4], [2, 5], [3]]);
+  const { status, stderr } = spawnRunner(["--shard", "3/2"]);
+  assert.equal(status, 1);
+  assert.match(stderr, /"--shard 3\/2" is not understood. Write --shard 1\/2/);
+});
+
+test("a change is followed to the test files that import it, also through programs and other files", async () => {
+  const importers = await importersOf(["src/query/cursor.ts"]);
+  for (const subject of ["test/query/cursor", "test/http/create", "test/commands/check"])
+    assert.ok(importers.has(testFileOf(subject)), subject);
+  assert.ok(!importers.has(testFileOf("test/json/pointer")));
+  assert.deepEqual([...(await importersOf(["test/json/pointer.test.ts"]))], ["test/json/pointer.test.ts"]);
 });
 
 test("files run side by side, and each is printed as a whole", (t) => {

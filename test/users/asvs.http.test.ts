@@ -1,6 +1,6 @@
 /** Requirements of OWASP ASVS 5.0 that no other test shows, and the table of `holdfast check --asvs`. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   asvsLines,
@@ -16,6 +16,7 @@ import type { Config } from "../../src/config.ts";
 import { Cookies } from "../../src/users/cookies.ts";
 import { bodyOf, goodPassword, startPeople } from "../http/users/people.ts";
 import { pathsBelow } from "../project.ts";
+import { testFileOf } from "../runner/names.ts";
 
 const page = readFileSync("docs/explanation/asvs.md", "utf8");
 
@@ -122,10 +123,9 @@ test("the command and the page have the same requirements", () => {
 });
 
 test("every test that the page names exists", () => {
-  const named = [...page.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
+  const named = [...page.matchAll(/`([a-z][\w-]*(?:\/[\w-]+)+)`/g)].map(([, subject = ""]) => subject);
   assert.ok(named.length > 80);
-  const missing = named.filter((name) => !existsSync(`test/${name}`));
-  assert.deepEqual(missing, []);
+  for (const subject of named) testFileOf(`test/${subject}`);
 });
 
 test("the list says what a configuration meets", () => {

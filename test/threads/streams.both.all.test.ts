@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { followToEnd } from "../changes/follower.ts";
 import { stop } from "../commands/cli.ts";
-import { randomOf } from "../explorer/random.ts";
 import type { CloudEvent } from "../http/follow.ts";
+import { randomOf } from "../seed.ts";
 import { threadsToTry } from "./count.ts";
 import { type Client, requestsByThread, serveThreads } from "./served.ts";
 

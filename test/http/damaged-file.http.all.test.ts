@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openReader } from "../../src/store/open.ts";
-import { randomOf } from "../explorer/random.ts";
+import { randomOf } from "../seed.ts";
 import { makeFolder } from "../store/sqlite-fixture.ts";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";

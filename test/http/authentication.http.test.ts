@@ -309,7 +309,7 @@ describe("somebody who is known", () => {
     await keys.invalidate(prefixOf(doomed), { revokedAt: Date.now() });
     await keys.invalidate(prefixOf(short), { expiresAt: Date.now() });
     await keys.close();
-    // `test/access/credential-ring.test.ts` tests the exact time with its own clock.
+    // `test/access/credential-ring` tests the exact time with its own clock.
     await until("the revoked key is refused", async () => (await read(doomed)).status !== 200);
     await until("the expired key is refused", async () => (await read(short)).status !== 200);
     await refused(

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Filter, matches, type RelatedCondition } from "../../src/query/filter.ts";
 import { type Compare, compareBy, type StoreSortKey } from "../../src/query/sort.ts";
-import { randomOf } from "../explorer/random.ts";
 import {
   compareInWorld,
   idsIn,
@@ -15,6 +14,7 @@ import {
   valuesInWorld,
   type World,
 } from "../related-model.ts";
+import { randomOf } from "../seed.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { type Service, startService } from "./service.ts";
 

@@ -43,7 +43,8 @@ if (!isInterrupted())
 process.exitCode = isInterrupted() ? interruptedStatus : results.failed.length > 0 ? 1 : 0;
 
 function runWhatIsAsked(): Promise<Results> {
-  if (subjects.length > 0) return runTests(jobsOfArguments(), how);
+  if (subjects.length > 0)
+    return runTests(jobsOfArguments(), { ...how, ...(flags.has("together") && { processes: 1 }) });
   return runTier(flags.has("all") ? "all" : "test");
 }
 

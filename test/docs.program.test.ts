@@ -93,7 +93,7 @@ test("every file and folder that is named by the documents about the code is the
 
 test("the contributor's order of the rooms is the one that the code is held to", () => {
   const [, order = ""] = / {4}(errors < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
-  const [, held = ""] = /"(program about errors .+)"/.exec(readFileSync("test/rooms", "utf8")) ?? [];
+  const [, held = ""] = /"(program about errors .+)"/.exec(readFileSync("test/rooms.test.ts", "utf8")) ?? [];
   const there = held.split(" ").filter((room) => existsSync(`src/${room}`) || existsSync(`src/${room}.ts`));
   assert.deepEqual(
     order.split(/ < |, /),

@@ -13,7 +13,7 @@
  *
  * At the end, it prints the failed and skipped tests with reasons, the time, and the number of tests.
  */
-import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -78,9 +78,9 @@ function jobsOfArguments(): Job[] {
 
 /** The files that a subject, a path or a pattern names. Ends the program if there is none. */
 function filesNamed(text: string): string[] {
-  if (existsSync(text)) return [text];
-  const found = globSync(text).sort();
-  if (found.length > 0) return found;
+  if (statSync(text, { throwIfNoEntry: false })?.isFile()) return [text];
+  const found = /[*?{]/.test(text) ? globSync(text).filter((file) => file.endsWith(".test.ts")) : [];
+  if (found.length > 0) return found.sort();
   try {
     return [testFileOf(text)];
   } catch (error) {

@@ -50,7 +50,7 @@ function runEach(
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = texts.map((text, n) => {
-    const file = join(folder, `${n}.test.mjs`);
+    const file = join(folder, `${n}.test.ts`);
     writeFileSync(file, `import { after, before, describe, test } from "node:test";\n${text}`);
     return file;
   });
@@ -119,7 +119,7 @@ test("a change is followed to the test files that import it, also through progra
 test("files run side by side, and each is printed as a whole", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const name = (n: number) => join(folder, `${n}.test.mjs`);
+  const name = (n: number) => join(folder, `${n}.test.ts`);
   const mark = (n: number) => JSON.stringify(join(folder, `begun-${n}`));
   // Each file waits until the other one has started.
   for (const [own, other] of [
@@ -149,7 +149,7 @@ test("a long run prints a failure while other files still run", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = Array.from({ length: 2 * availableParallelism() + 2 }, (_, n) =>
-    join(folder, `${n}.test.mjs`),
+    join(folder, `${n}.test.ts`),
   );
   const [first = "", ...others] = files;
   writeFileSync(
@@ -160,7 +160,7 @@ test("a long run prints a failure while other files still run", (t) => {
     writeFileSync(each, 'import { test } from "node:test";\ntest("holds", () => {});');
   const { status, stdout } = spawnRunner(files);
   assert.equal(status, 1);
-  assert.match(stdout, /✖ \S*0\.test\.mjs:2 {2}breaks: at once\n[\s\S]*✔ holds/);
+  assert.match(stdout, /✖ \S*0\.test\.ts:2 {2}breaks: at once\n[\s\S]*✔ holds/);
 });
 
 test("with --times, the end tells what each file took", (t) => {
@@ -261,6 +261,24 @@ test("a file that ends its process without an error is a failure too", (t) => {
     "    The file did not finish.",
     "",
     "1 passed, 1 failed, 0 skipped",
+  ]);
+});
+
+test("a file whose name has no kind starts no server and no program", (t) => {
+  const { ending, files } = runTogether(
+    t,
+    'import { createServer } from "node:net";\ntest("a", (t, done) => createServer().listen(0, function () { this.close(done); }));',
+    'import { spawn } from "node:child_process";\ntest("b", (t, done) => void spawn(process.execPath, ["--version"]).on("exit", () => done()));',
+    'test("c", () => {});',
+  );
+  const end = "so its name needs a kind, as in create.http.test.ts.";
+  assert.deepEqual(ending.slice(-7, -1), [
+    `  ${files[0]}`,
+    `    It starts a server, ${end}`,
+    `  ${files[1]}`,
+    `    It starts a program, ${end}`,
+    "",
+    "3 passed, 2 failed, 0 skipped",
   ]);
 });
 

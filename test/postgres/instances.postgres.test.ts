@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { until } from "../until.ts";
+import { ceilingMs, until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const counters = declaration("counters", {
@@ -17,7 +17,7 @@ const counters = declaration("counters", {
 const plain = declaration("plain");
 
 async function openThree(url: string): Promise<Store[]> {
-  return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
+  return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url }, { importWaitMs: ceilingMs })));
 }
 
 /** Adds one to a resource this many times. */

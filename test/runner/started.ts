@@ -1,6 +1,6 @@
 /** What the tests of a file start: servers and programs. A file whose name has no kind starts neither. */
 import { subscribe } from "node:diagnostics_channel";
-import { nameOf } from "./names.ts";
+import { ending, nameOf } from "./names.ts";
 
 const started = new Set<string>();
 
@@ -12,6 +12,6 @@ subscribe("child_process", () => void started.add("a program"));
 export function faultOfName(file: string): string | undefined {
   const all = [...started];
   started.clear();
-  if (all.length === 0 || nameOf(file).kind !== undefined) return undefined;
+  if (all.length === 0 || !file.endsWith(ending) || nameOf(file).kind !== undefined) return undefined;
   return `It starts ${all.join(" and ")}, so its name needs a kind, as in create.http.test.ts.`;
 }

@@ -200,7 +200,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.elapsed === undefined ? {} : { elapsed: options.elapsed }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
-    ...(options.storeOptions === undefined ? {} : { storeOptions: options.storeOptions }),
+    storeOptions: { responseMs: ceilingMs, connectMs: ceilingMs, ...options.storeOptions },
     ...(options.counting && {
       thread: { kind: "main", counting: options.counting, othersMetrics: async () => [] },
     }),

@@ -17,7 +17,11 @@ const counters = declaration("counters", {
 const plain = declaration("plain");
 
 async function openThree(url: string): Promise<Store[]> {
-  return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url }, { importWaitMs: ceilingMs })));
+  return Promise.all(
+    [1, 2, 3].map(() =>
+      openStore({ kind: "postgres", url }, { responseMs: ceilingMs, connectMs: ceilingMs }),
+    ),
+  );
 }
 
 /** Adds one to a resource this many times. */

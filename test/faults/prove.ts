@@ -37,10 +37,8 @@ async function isNoticed(fault: Fault, how: How): Promise<boolean> {
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   for (const { error } of failed) console.error(`${fault.name}: ${error}`);
   for (const { reason } of skipped) console.error(`${fault.name}: The test is skipped: ${reason}`);
-  if (passed === 0) {
-    await search(fault, how);
-    return false;
-  }
+  if (failed.length > 0) await search(fault, how);
+  if (passed === 0) return false;
   console.log(`${fault.name}: ${fault.noticedBy} ${end.how} after ${seconds} s: ${firstLine(end.error)}`);
   return passesWithout(fault, how);
 }

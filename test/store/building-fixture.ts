@@ -12,16 +12,22 @@ import { makePlace } from "../copy/places.ts";
 import { ceilingMs, until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
 
+/** A collection without indexes. */
 export const bare = declaration("topics");
 
+/** The same collection with an index. */
 export const byN: CollectionRecord = { ...bare, indexes: readIndexes(["n"], "indexes") };
 
+/** A list that the index makes quick. */
 export const sorted = { collection: "topics", limit: 20, sort: readIndexes(["n"], "sort")[0] ?? [] };
 
+/** The attributes of the resource with this number. */
 export const attributesOf = (n: number) => ({ n: (n * 7_919) % 1_000, m: n % 10, title: `word${n % 50}` });
 
+/** Its id. */
 export const idOf = (n: number) => `t${String(n).padStart(6, "0")}`;
 
+/** Opens a store until the test ends. Returns also what it says. */
 export async function open(
   t: TestContext,
   address: StoreAddress,
@@ -63,9 +69,11 @@ export async function findings(address: StoreAddress): Promise<string[]> {
   return found;
 }
 
+/** Waits until the index is complete. */
 export const untilQuick = (store: Store, query = sorted) =>
   until("the index is complete", () => store.isQuick(query));
 
+/** The ids of a list. */
 export const idsOf = async (store: Store, query = sorted) =>
   (await store.list(query)).items.map(({ id }) => id);
 

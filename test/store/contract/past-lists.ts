@@ -318,7 +318,7 @@ export function pastListsContract(open: OpenFixture): void {
   test(
     "a list as of a time has a limit of changes to undo",
     onStore(open, async (store) => {
-      const load = await store.load("numbers");
+      const load = await store.load("numbers", { at });
       const items = Array.from({ length: maxUndone / 20 }, (_, n) => ({ id: String(n + 1), n }));
       for (let turn = 0; turn < 20; turn++)
         await load.add(
@@ -328,7 +328,7 @@ export function pastListsContract(open: OpenFixture): void {
           })),
         );
       await load.finish();
-      await commit(store, [deleted(number("1"), 1)], { at: Date.now() + 10 });
+      await commit(store, [deleted(number("1"), 1)], { at: at + 10 });
       await rejectsWith("QUERY_TOO_EXPENSIVE", store.list({ collection: "numbers", limit: 2, at: 0 }));
     }),
   );

@@ -12,7 +12,7 @@ const asSystem = "set allow_system_table_mods = on;";
 
 /** A store in a database with the catalogue of a cluster, on the server of the tests or on one that the test removes. */
 async function openCluster(t: TestContext, server?: string): Promise<{ url: string; address: StoreAddress }> {
-  const { url, release } = await openDatabase(server);
+  const { url, releaseLater } = await openDatabase({ server });
   const address = { kind: "postgres", url } as const;
   const store = await openStore(address);
   await store.migrate([declaration("topics")]);
@@ -26,7 +26,7 @@ async function openCluster(t: TestContext, server?: string): Promise<{ url: stri
   t.after(async () => {
     if (server !== undefined) return; // it is removed
     await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition, pg_catalog.pg_dist_local_group`);
-    release();
+    releaseLater();
   });
   return { url, address };
 }

@@ -106,11 +106,11 @@ for (const [how, happened] of [
 }
 
 test("a reservation of ids that is cut off in its commit is refused like a write that certainly did nothing", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   t.after(async () => {
     await store.close();
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("numbers", { idKind: "integer" })]);
   await query(

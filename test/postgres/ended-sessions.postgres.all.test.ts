@@ -8,7 +8,7 @@ import { follow, type OpenStream } from "../http/follow.ts";
 import { type Answer, type Client, clientOf } from "../threads/served.ts";
 import { until } from "../until.ts";
 import { readable, startMailServer } from "../users/mail-server.ts";
-import { openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 
 /** A short form. `npm run prove -- users` makes 1,000 races. */
 const races = Number(process.env.HOLDFAST_TEST_RACES ?? 40);
@@ -88,8 +88,7 @@ async function startInstance(
 
 /** Two instances on one database, and a user for each way. */
 async function start(t: TestContext): Promise<{ places: Place[]; users: Map<Way, User> }> {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const server = await startMailServer();
   t.after(() => server.close());
   const content = {

@@ -25,11 +25,11 @@ const cut = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 
 test("who wants an integer id, or shows an API key, hears nothing of a connection that was cut before", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   t.after(async () => {
     await store.close();
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("orders", { idKind: "integer" })]);
   for (let round = 0; round < 10; round++) {

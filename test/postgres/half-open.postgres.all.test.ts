@@ -6,15 +6,14 @@ import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, until } from "../until.ts";
-import { openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 import { commit, countOf, create, serveFaulty } from "./served.ts";
 
 const things = declaration("things");
 
 async function openThings(t: TestContext): Promise<{ address: StoreAddress; proxy: FaultProxy }> {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const proxy = await startProxy(Number(new URL(url).port));
   t.after(() => proxy.close());
   const address = { kind: "postgres", url: proxy.urlOf(url) } as const;

@@ -8,7 +8,7 @@ import type { LoggedChange } from "../../src/store/port/change-log.ts";
 import { createClient, end, type Program, startStore } from "../durability/program.ts";
 import { ceilingMs } from "../until.ts";
 import { startBalancer } from "./balancer.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 
 type Client = ReturnType<typeof createClient>;
 
@@ -147,8 +147,7 @@ async function all(client: Client, path: string): Promise<Record<string, unknown
 }
 
 test("three instances, of which one is killed, keep every acknowledged write once and the change log whole", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const programs: Program[] = await Promise.all([1, 2, 3].map(() => startStore(url)));
   t.after(() => Promise.all(programs.map((program) => end(program, "SIGTERM"))));
   const balancer = await startBalancer(() => programs.map(({ port }) => port));

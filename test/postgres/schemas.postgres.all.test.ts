@@ -15,11 +15,11 @@ async function openSchemas(
   t: TestContext,
   schemas: readonly string[],
 ): Promise<{ url: string; at(path: string): StoreAddress & { kind: "postgres" } }> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   for (const schema of schemas) await query(url, `create schema ${schema}`);
   t.after(async () => {
     for (const schema of schemas) await query(url, `drop schema ${schema} cascade`);
-    release();
+    releaseLater();
   });
   return {
     url,

@@ -22,12 +22,12 @@ const unusual = [
 ];
 
 async function openUnusual(t: TestContext): Promise<string> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const name = new URL(url).pathname.slice(1);
   for (const setting of unusual) await query(url, `alter database ${name} set ${setting}`);
   t.after(async () => {
     await query(url, `alter database ${name} reset all`);
-    release();
+    releaseLater();
   });
   return url;
 }
@@ -85,14 +85,14 @@ async function makeRole(
   name: string,
   rights = "create, usage",
 ): Promise<{ url: string; role: string; urlOfRole: string }> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase({ isEmpty: true });
   const role = `holdfast_${name}_${process.pid}`;
   await query(url, `create role ${role} login; grant ${rights} on schema public to ${role}`);
   const asRole = new URL(url);
   asRole.username = role;
   t.after(async () => {
     await query(url, `drop owned by ${role} cascade; drop role ${role}`);
-    release();
+    releaseLater();
   });
   return { url, role, urlOfRole: asRole.href };
 }

@@ -7,7 +7,7 @@ import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
 import { keepFailedSeed } from "./runner/failed-seeds.ts";
-import { type Job, jobsOf, testFileOf, tiers } from "./runner/names.ts";
+import { type Job, jobsOf, nameOf, testFileOf, tiers } from "./runner/names.ts";
 import { describeResults } from "./runner/results.ts";
 import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
@@ -121,7 +121,8 @@ function runAtLength(subjects: readonly string[], long: Record<string, string>):
 async function run(jobs: readonly Job[], long: Record<string, string>): Promise<boolean> {
   const env = { ...long, HOLDFAST_TEST_SEED: String(seed) };
   const results = await runTests(jobs, { env, ceilingMs: dayMs });
-  for (const { random } of results.failed) if (random !== undefined) keepFailedSeed({ seed, ...random });
+  for (const { random } of results.failed)
+    if (random !== undefined) keepFailedSeed({ ...random, file: nameOf(random.file).subject, seed });
   console.log(describeResults(results));
   return results.failed.length === 0;
 }

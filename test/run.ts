@@ -13,11 +13,11 @@
  *
  * At the end, it prints the failed and skipped tests with reasons, the time, and the number of tests.
  */
-import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { folderVariable, neverSeen } from "./http/described/seen-answers.ts";
+import { folderVariable, keepNames, keptNames, namesIn, neverSeen } from "./http/described/seen-answers.ts";
 import { startPostgres } from "./postgres/server.ts";
 import { changedFiles, importersOf } from "./runner/changed.ts";
 import { jobsOfFailedSeeds } from "./runner/failed-seeds.ts";
@@ -43,7 +43,8 @@ if (!isInterrupted())
 process.exitCode = isInterrupted() ? interruptedStatus : results.failed.length > 0 ? 1 : 0;
 
 function runWhatIsAsked(): Promise<Results> {
-  if (subjects.length > 0) return runTests(jobsOfArguments(), how);
+  if (subjects.length > 0)
+    return runTests(jobsOfArguments(), { ...how, ...(flags.has("together") && { processes: 1 }) });
   return runTier(flags.has("all") ? "all" : "test");
 }
 
@@ -77,9 +78,9 @@ function jobsOfArguments(): Job[] {
 
 /** The files that a subject, a path or a pattern names. Ends the program if there is none. */
 function filesNamed(text: string): string[] {
-  if (existsSync(text)) return [text];
-  const found = globSync(text).sort();
-  if (found.length > 0) return found;
+  if (statSync(text, { throwIfNoEntry: false })?.isFile()) return [text];
+  const found = /[*?{]/.test(text) ? globSync(text).filter((file) => file.endsWith(".test.ts")) : [];
+  if (found.length > 0) return found.sort();
   try {
     return [testFileOf(text)];
   } catch (error) {
@@ -92,7 +93,7 @@ function refuse(message: string): never {
   process.exit(1);
 }
 
-/** Runs a tier. `npm test` also repeats what failed in a proof, and checks that each documented response was given at least once. */
+/** Runs a tier. `npm test` also repeats what failed in a proof. */
 async function runTier(tier: "test" | "all"): Promise<Results> {
   const all = tier === "test" ? [...jobsOf(tier), ...jobsOfFailedSeeds()] : jobsOf(tier);
   const jobs = await chosen(all);
@@ -101,14 +102,35 @@ async function runTier(tier: "test" | "all"): Promise<Results> {
   try {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     const results = await runTests(jobs, { ...how, env });
-    const isWhole = tier === "test" && jobs.length === all.length && options.length === 0;
-    // Also after a failure, which would otherwise hide it. A failed file can be the reason of some of these.
-    const missing = isWhole ? neverSeen(folder) : [];
-    return missing.length === 0 ? results : sum([results, unseen(missing)]);
+    const isWhole = jobs.length === all.length && options.length === 0;
+    return isWhole ? sum([results, resultsOfDocuments(tier, folder)]) : results;
   } finally {
     await server.remove();
     rmSync(folder, { recursive: true });
   }
+}
+
+/**
+ * Whether each response that a document of the interface describes was given at least once, by the tests of `npm test` and of
+ * `npm run test:all` together. Also after a failure, which would otherwise hide it: a failed file can be the reason of some.
+ */
+function resultsOfDocuments(tier: "test" | "all", folder: string): Results {
+  const names = namesIn(folder);
+  const test = "every documented response is given by some test";
+  if (tier === "test") {
+    keepNames(names);
+    return { passed: 0, failed: [], skipped: [] };
+  }
+  const before = keptNames();
+  if (before === undefined)
+    return {
+      passed: 0,
+      failed: [],
+      skipped: [{ test, reason: "needs the responses of npm test: run it first" }],
+    };
+  const missing = neverSeen([before, names]);
+  const failed = [{ test, error: `No test produces these documented responses: ${missing.join("; ")}` }];
+  return { passed: missing.length === 0 ? 1 : 0, failed: missing.length === 0 ? [] : failed, skipped: [] };
 }
 
 /** What `--changed` and `--shard` leave of the runs. */
@@ -125,10 +147,4 @@ function readShard(text: string): Shard {
   if (number === undefined || of === undefined || number < 1 || number > of)
     return refuse(`"--shard ${text}" is not understood. Write --shard 1/2 for the first half of the files.`);
   return { number, of };
-}
-
-/** As a result: some responses are documented, and no test has seen them. */
-function unseen(names: readonly string[]): Results {
-  const error = `No test produces these documented responses: ${names.join("; ")}`;
-  return { passed: 0, failed: [{ test: "the OpenAPI documents", error }], skipped: [] };
 }

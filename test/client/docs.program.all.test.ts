@@ -1,11 +1,12 @@
-/** The examples of the pages about the typed client compile and run. Takes about ten seconds. */
+/** The examples of the pages about the typed client compile and run. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { folder, serve } from "../commands/cli.ts";
+import { blocksOf, readPage } from "../pages/markdown.ts";
 
 const configuration = `
 import { defineConfig } from "holdfast";
@@ -39,29 +40,35 @@ export default defineConfig({
 });
 `;
 
-const guides = ["docs/how-to/client.md", "client/README.md"];
+/** The guides, and what each prints. */
+const guides = {
+  "docs/how-to/client.md": /^It is now \{[\s\S]+^articles \S+$/m,
+  "client/README.md": /^\S+ Hello\n$/,
+};
 
-for (const guide of guides) {
-  test(`the examples of ${guide} compile, and run one after the other`, async (t) => {
-    const text = await readFile(guide, "utf8");
-    const code = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block).join("\n");
-    assert.notEqual(code, "");
-    const cwd = await folder(t, { "package.json": '{"type":"module"}', "holdfast.config.ts": configuration });
-    await install(cwd);
-    const service = await serve(t, [], { cwd });
-    await writeFile(join(cwd, "guide.ts"), code.replaceAll("http://localhost:3000", service.origin));
-    await compile(cwd);
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ["--conditions=holdfast-source", "guide.ts"],
-      { cwd },
-    );
-    assert.match(
-      stdout,
-      guide === "client/README.md" ? /^\S+ Hello\n$/ : /^It is now \{[\s\S]+^articles \S+$/m,
-    );
-  });
-}
+test("the examples of the guides compile, and run one after the other", async (t) => {
+  const cwd = await folder(t, { "package.json": '{"type":"module"}', "holdfast.config.ts": configuration });
+  await install(cwd);
+  const programs = await Promise.all(
+    Object.entries(guides).map(async ([guide, prints], n) => {
+      const blocks = blocksOf(readPage(guide)).filter(
+        ({ language, about }) => language === "ts" && about === "",
+      );
+      assert.ok(blocks.length > 0, guide);
+      const service = await serve(t, ["--store", `sqlite:guide-${n}.db`], { cwd });
+      const code = blocks.map(({ text }) => text).join("\n");
+      const file = `guide-${n}.ts`;
+      await writeFile(join(cwd, file), code.replaceAll("http://localhost:3000", service.origin));
+      return { guide, file, prints };
+    }),
+  );
+  await compile(cwd);
+  for (const { guide, file, prints } of programs) {
+    const args = ["--conditions=holdfast-source", file];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+    assert.match(stdout, prints, guide);
+  }
+});
 
 /** The two packages, as a project has them. */
 async function install(cwd: string): Promise<void> {

@@ -2,14 +2,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { before, describe, type TestContext, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { DataProvider } from "ra-core";
+import { blocksOf, readPage } from "../pages/markdown.ts";
 import { type Fixture, ownTopic, type Topic, useFixture } from "./fixture.ts";
 
 interface Loaded {
@@ -48,11 +49,11 @@ async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loa
 }
 
 /** The JavaScript of a guide. It also exports its declarations. */
-async function codeOf(guide: string): Promise<string> {
-  const text = await readFile(`docs/how-to/${guide}.md`, "utf8");
-  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? "");
+function codeOf(guide: string): string {
+  const blocks = blocksOf(readPage(`docs/how-to/${guide}.md`)).filter(({ language }) => language === "js");
   assert.ok(blocks.length > 0);
-  return blocks.join("").replaceAll(/^const (filters|pagination) /gm, "export const $1 ");
+  const code = blocks.map(({ text }) => `${text}\n`).join("");
+  return code.replaceAll(/^const (filters|pagination) /gm, "export const $1 ");
 }
 
 /** A server that responds to each request with an array of the request's credential. Returns its address. */
@@ -73,14 +74,12 @@ function storeToken(t: TestContext): void {
   t.after(() => before && Object.defineProperty(globalThis, "localStorage", before));
 }
 
+const fixture = useFixture("declared");
+
 describe("the guide for react-admin", () => {
-  const fixture = useFixture("declared");
   const list = { pagination: { page: 1, perPage: 5 }, sort: { field: "views", order: "DESC" as const } };
 
-  let guide: string;
-  before(async () => {
-    guide = await codeOf("react-admin");
-  });
+  const guide = codeOf("react-admin");
 
   for (const name of ["ra-data-simple-rest", "ra-data-json-server"])
     test(`works with ${name}`, async (t) => {
@@ -100,11 +99,10 @@ describe("the guide for react-admin", () => {
 });
 
 describe("the guide for refine", () => {
-  const fixture = useFixture("declared");
   const resource = "topics";
 
   test("works, with the filters and the page that it shows", async (t) => {
-    const { holdfast, filters, pagination } = await load(t, await codeOf("refine"), fixture);
+    const { holdfast, filters, pagination } = await load(t, codeOf("refine"), fixture);
     assert.equal((await holdfast.getList({ resource, pagination: pagination ?? {} })).data.length, 12);
     const topic = await ownTopic(fixture, { title: "Topic with a city" });
     assert.deepEqual(await holdfast.getList({ resource, filters: filters ?? [] }), {
@@ -115,13 +113,13 @@ describe("the guide for refine", () => {
 
   test("sends a token", async (t) => {
     storeToken(t);
-    const { withErrors } = await load(t, await codeOf("refine"), { ...fixture, url: await startEcho(t) });
+    const { withErrors } = await load(t, codeOf("refine"), { ...fixture, url: await startEcho(t) });
     assert.deepEqual((await withErrors.getList({ resource })).data, ["Bearer hf_one"]);
   });
 
   test("tells what is wrong with each field", async (t) => {
     storeToken(t);
-    const { withErrors } = await load(t, await codeOf("refine"), fixture);
+    const { withErrors } = await load(t, codeOf("refine"), fixture);
     const create = withErrors.create({ resource, variables: { views: "many" } });
     await assert.rejects(create, ({ statusCode, message, errors }) => {
       assert.equal(statusCode, 400);
@@ -132,7 +130,7 @@ describe("the guide for refine", () => {
   });
 
   test("has the total of a list without a page size only without filters", async (t) => {
-    const { holdfast } = await load(t, await codeOf("refine"), fixture);
+    const { holdfast } = await load(t, codeOf("refine"), fixture);
     for (let n = 0; n < 101; n++) await fixture.service.create("topics", { title: "Many", views: 5 });
     const pagination = { mode: "off" } as const;
     const filters = [{ field: "views", operator: "eq", value: 5 } as const];

@@ -19,7 +19,7 @@ export const ways: readonly { from: PlaceKind; to: PlaceKind }[] = [
 /** An empty place that is removed when the test ends. */
 export async function makePlace(test: TestContext, kind: PlaceKind): Promise<StoreAddress> {
   if (kind === "postgres") {
-    const url = await databaseFor(test);
+    const url = await databaseFor(test, { isEmpty: true });
     return { kind, url };
   }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));

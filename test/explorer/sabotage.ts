@@ -16,7 +16,7 @@ export interface Sabotage {
   /** The images besides those right after responses and other messages. @default 100 */
   images?: number;
   starts?: number;
-  /** Whether `npm run test:slow` also tries it. */
+  /** Whether `npm run test:all` also tries it. */
   isInShortForm?: true;
 }
 

@@ -20,8 +20,6 @@ export interface Fault {
   what: string;
   /** The test file that must notice it. */
   noticedBy: string;
-  /** `slow` if that file is slow: `npm test` does not notice the fault. */
-  tier?: "slow";
   /** The store that the file runs on. @default SQLite */
   store?: "postgres";
   /** How to make the fault. The code with the fault passes the type checker. */

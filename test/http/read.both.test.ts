@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { until } from "../until.ts";
+import { ceilingMs, until } from "../until.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
@@ -59,7 +59,7 @@ describe("a read", () => {
         "vary: Accept, Accept-Encoding, Origin",
         "Date",
         "Connection: keep-alive",
-        "Keep-Alive: timeout=120", // the services of the tests
+        `Keep-Alive: timeout=${(2 * ceilingMs) / 1_000}`, // the services of the tests
       ],
     );
     connection.close();

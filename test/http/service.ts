@@ -90,7 +90,10 @@ export interface ServiceOptions {
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
   history?: History;
-  /** The limits of the probe, for a test whose own code blocks the thread or takes much memory. The test says why. */
+  /**
+   * Watches the event loop and the memory of the process, with these limits. For tests whose subject it is: what else runs on the machine
+   * and in the process counts too. @default nothing is watched
+   */
   probe?: Partial<ProbeBounds>;
   /** Whether it starts although resources do not fit. @default false */
   accept?: boolean;
@@ -167,8 +170,8 @@ export interface Service {
   /** Creates a resource. The test fails if the service refuses it. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
   /**
-   * Stops the service. Closes the connections of the tests first, unless `keepConnections`. Throws if the event loop was blocked
-   * or the memory exceeded its limit since the start.
+   * Stops the service. Closes the connections of the tests first, unless `keepConnections`. Throws if its probe saw that the event loop
+   * was blocked or the memory exceeded its limit.
    */
   stop(options?: { keepConnections?: boolean }): Promise<void>;
 }
@@ -197,7 +200,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.elapsed === undefined ? {} : { elapsed: options.elapsed }),
     ...(options.turnBudget === undefined ? {} : { turnBudget: options.turnBudget }),
-    ...(options.storeOptions === undefined ? {} : { storeOptions: options.storeOptions }),
+    storeOptions: { responseMs: ceilingMs, connectMs: ceilingMs, ...options.storeOptions },
     ...(options.counting && {
       thread: { kind: "main", counting: options.counting, othersMetrics: async () => [] },
     }),
@@ -211,7 +214,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await rm(folder, { recursive: true, force: true });
     throw error;
   });
-  const probe = await startProbe(options.probe);
+  const probe = options.probe && (await startProbe(options.probe));
   const agents = Array.from({ length: config.threads === 1 ? 1 : agentsOfThreads }, createAgent);
   let turn = 0;
   const port = Number(new URL(running.origin).port);
@@ -258,7 +261,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await running.stop();
       place.release();
       await rm(folder, { recursive: true, force: true });
-      probe.stop();
+      probe?.stop();
     },
   };
 }

@@ -11,7 +11,18 @@ import { gfm } from "micromark-extension-gfm";
 export interface Page {
   /** Its path from the root of the project. */
   file: string;
+  text: string;
   tree: Root;
+}
+
+/** A block of code. */
+export interface Block {
+  /** The file and the line. */
+  place: string;
+  language: string;
+  /** The words after the language. */
+  about: string;
+  text: string;
 }
 
 /** A paragraph, a heading or a cell of a table. */
@@ -53,6 +64,7 @@ export function readPage(file: string): Page {
 export function parsePage(file: string, text: string): Page {
   return {
     file,
+    text,
     tree: fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
   };
 }
@@ -71,6 +83,50 @@ export function nodesOf<Type extends Nodes["type"]>(
 /** The line of a node, from 1. */
 export function lineOf(node: Nodes): number {
   return node.position?.start.line ?? 0;
+}
+
+/** The blocks of code of a page, in its order. */
+export function blocksOf(page: Page): Block[] {
+  return nodesOf(page, "code").map((node) => ({
+    place: `${page.file}:${lineOf(node)}`,
+    language: node.lang ?? "",
+    about: node.meta ?? "",
+    text: node.value,
+  }));
+}
+
+/** The only block of a page that matches. Throws if there is no such block, or more than one. */
+export function blockLike(page: Page, pattern: RegExp): Block {
+  const [block, ...others] = blocksOf(page).filter(({ text }) => pattern.test(text));
+  if (block === undefined || others.length > 0)
+    throw new Error(`${page.file} has ${others.length + Number(block !== undefined)} blocks like ${pattern}`);
+  return block;
+}
+
+/** The tables of a page, each as its rows with the head first. A cell is as it is written. */
+export function tablesOf({ text, tree }: Page): string[][][] {
+  return nodesOf({ tree }, "table").map((table) =>
+    table.children.map((row) =>
+      row.children.map(({ children }) => {
+        const [start, end] = [children[0], children.at(-1)].map((each) => each?.position);
+        return text.slice(start?.start.offset, end?.end.offset ?? 0).replaceAll("\\|", "|");
+      }),
+    ),
+  );
+}
+
+/** The rows of all tables with this head. Throws if there is no such row. */
+export function tableOf(page: Page, ...head: readonly string[]): string[][] {
+  const rows = tablesOf(page).flatMap(([first, ...others]) =>
+    first?.join("|") === head.join("|") ? others : [],
+  );
+  if (rows.length === 0) throw new Error(`${page.file} has no table with the head ${head.join(" | ")}`);
+  return rows;
+}
+
+/** The pieces of code in a cell. */
+export function codesIn(cell = ""): string[] {
+  return Array.from(cell.matchAll(/`([^`]+)`/g), ([, code = ""]) => code);
 }
 
 /** The prose of a page, in its order. */

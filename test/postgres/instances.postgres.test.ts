@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { until } from "../until.ts";
+import { ceilingMs, until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const counters = declaration("counters", {
@@ -17,7 +17,11 @@ const counters = declaration("counters", {
 const plain = declaration("plain");
 
 async function openThree(url: string): Promise<Store[]> {
-  return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
+  return Promise.all(
+    [1, 2, 3].map(() =>
+      openStore({ kind: "postgres", url }, { responseMs: ceilingMs, connectMs: ceilingMs }),
+    ),
+  );
 }
 
 /** Adds one to a resource this many times. */
@@ -52,7 +56,7 @@ async function followLog(store: Store, isOver: () => boolean): Promise<number[]>
 }
 
 test("instances that start at once on an empty database make one store", async () => {
-  const { url, release } = await openDatabase();
+  const { url, release } = await openDatabase({ isEmpty: true });
   const stores = await openThree(url);
   await Promise.all(stores.map((store) => store.migrate([plain, counters])));
   const [first, second, third] = stores as [Store, Store, Store];

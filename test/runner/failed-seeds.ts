@@ -28,8 +28,8 @@ export function keepFailedSeed(failed: FailedSeed): void {
 }
 
 /** A run of each of them. */
-export function jobsOfFailedSeeds(): Job[] {
-  return failedSeeds().map(({ file, test, seed, store = "sqlite" }) => ({
+export function jobsOfFailedSeeds(seeds: readonly FailedSeed[] = failedSeeds()): Job[] {
+  return seeds.map(({ file, test, seed, store = "sqlite" }) => ({
     file: testFileOf(file),
     store,
     isAlone: true,

@@ -32,7 +32,8 @@ export interface Name {
   tier: Tier;
 }
 
-const ending = ".test.ts";
+/** The end of the name of each test file. */
+export const ending = ".test.ts";
 
 /** Reads the name of a test file. Throws an Error that says which part is not understood. */
 export function nameOf(file: string): Name {

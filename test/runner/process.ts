@@ -10,6 +10,7 @@ import { ceilingMs } from "../until.ts";
 import { endFile, endProcess } from "./ends.ts";
 import { type Line, lineOf } from "./lines.ts";
 import { type SentEvent, sendable } from "./sent-event.ts";
+import { faultOfName } from "./started.ts";
 import { type FileTimes, timesOf } from "./times.ts";
 
 /** What the process sends. `line` is about the file that has begun last. After the last file, it ends. */
@@ -58,6 +59,8 @@ async function runFile(file: string): Promise<void> {
   clearInterval(look);
   if (process.exitCode !== undefined) fail(file, `It sets the exit code ${process.exitCode}.`);
   process.exitCode = undefined;
+  const fault = faultOfName(file);
+  if (fault !== undefined) fail(file, fault);
   await endFile().catch((error: Error) => fail(file, error.message));
   send({ kind: "ended", times: timesOf(file), isLast: false });
 }

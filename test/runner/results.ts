@@ -1,7 +1,7 @@
 /** The results of a run of tests: failed and skipped tests with reasons, and the number of tests. */
 import { relative, resolve } from "node:path";
 import type { Line } from "./lines.ts";
-import { type Job, nameOf } from "./names.ts";
+import type { Job } from "./names.ts";
 
 /** The results of one or several files. */
 export interface Results {
@@ -25,7 +25,6 @@ type Failed = Named & {
 };
 
 interface Random {
-  /** The subject of the file. */
   file: string;
   test: string;
   store?: "sqlite" | "postgres";
@@ -61,7 +60,7 @@ export function resultsOf(lines: readonly Line[], run: Pick<Job, "store" | "env"
 }
 
 function randomOf({ file, name }: TestLine, store: Job["store"]): Random {
-  return { file: nameOf(shown(file)).subject, test: name, ...(store !== undefined && { store }) };
+  return { file: shown(file), test: name, ...(store !== undefined && { store }) };
 }
 
 /** The command that runs a failed test again: with the same store, and the same seed and path if it is a property. */

@@ -22,6 +22,8 @@ export interface RunOptions {
   ceilingMs?: number;
   /** Whether all processes end when a test fails. @default false */
   untilFailure?: boolean;
+  /** How many processes run at the same time. @default twice the processors */
+  processes?: number;
   /** Called with what each file took. */
   onTimes?: (times: FileTimes) => void;
 }
@@ -73,6 +75,7 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
     env: {},
     ceilingMs: defaultCeilingMs,
     untilFailure: false,
+    processes: processesAtOnce,
     onTimes: () => {},
     ...options,
   };
@@ -84,7 +87,7 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   });
   // If no test starts or ends for this time, a file hangs that cannot be ended in another way.
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
-  const isLong = count > processesAtOnce;
+  const isLong = count > how.processes;
   const results: Results[] = [];
   let ended = 0;
   let failed = 0;
@@ -112,7 +115,7 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
       else results.push(...(await runProcess(first, takerFrom(waiting, first), how, watch)));
     }
   };
-  await Promise.all(Array.from({ length: processesAtOnce }, runWaiting));
+  await Promise.all(Array.from({ length: how.processes }, runWaiting));
   clearTimeout(silence);
   await printer.close(performance.now() - begun);
   return sum(results);

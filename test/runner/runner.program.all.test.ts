@@ -9,6 +9,7 @@ import { type TestContext, test } from "node:test";
 import { testFiles } from "../project.ts";
 import { ceilingMs, until } from "../until.ts";
 import { importersOf } from "./changed.ts";
+import { jobsOfFailedSeeds } from "./failed-seeds.ts";
 import { jobsOf, nameOf, type Tier, testFileOf, tiers } from "./names.ts";
 import { shardOf } from "./shard.ts";
 
@@ -17,17 +18,18 @@ const runner = join(import.meta.dirname, "..", "run.ts");
 /** The time after which a run that hangs is killed, in milliseconds. */
 const longestRunMs = 5 * ceilingMs;
 
-function spawnRunner(args: readonly string[]) {
+function spawnRunner(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return spawnSync(process.execPath, ["--conditions=holdfast-source", runner, ...args], {
     encoding: "utf8",
+    env: { ...process.env, ...env },
     timeout: longestRunMs,
     killSignal: "SIGKILL",
   });
 }
 
 /** Runs a test file with `test/run.ts`. Returns its output and its exit code. */
-function run(t: TestContext, text: string, args: readonly string[] = []) {
-  const { files, ...result } = runEach(t, [text], args);
+function run(t: TestContext, text: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { files, ...result } = runEach(t, [text], args, env);
   return { ...result, file: files[0] as string };
 }
 
@@ -36,17 +38,28 @@ function runTogether(t: TestContext, ...texts: readonly string[]) {
   return runEach(t, texts, ["--together", "--test-timeout=2000"]);
 }
 
-function runEach(t: TestContext, texts: readonly string[], args: readonly string[]) {
+/** What a failed test's line has before the command that repeats it. */
+const again = "    Run it again: ";
+
+function runEach(
+  t: TestContext,
+  texts: readonly string[],
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = texts.map((text, n) => {
-    const file = join(folder, `${n}.test.mjs`);
+    const file = join(folder, `${n}.test.ts`);
     writeFileSync(file, `import { after, before, describe, test } from "node:test";\n${text}`);
     return file;
   });
-  const { status, stdout } = spawnRunner([...args, ...files]);
-  const ending = stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1);
-  return { status, stdout, ending, files };
+  const { status, stdout } = spawnRunner([...args, ...files], env);
+  const [, ...lines] = stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n");
+  const repeats = lines.filter((line) => line.startsWith(again)).map((line) => line.slice(again.length));
+  const time = lines.findIndex((line) => /^[\d.]+ minutes/.test(line));
+  const ending = lines.toSpliced(time - 1, 2).filter((line) => !line.startsWith(again));
+  return { status, stdout, ending, files, repeats, time: lines[time] };
 }
 
 /** How often each file runs on each store, as in `test/http/create sqlite`. */
@@ -106,7 +119,7 @@ test("a change is followed to the test files that import it, also through progra
 test("files run side by side, and each is printed as a whole", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const name = (n: number) => join(folder, `${n}.test.mjs`);
+  const name = (n: number) => join(folder, `${n}.test.ts`);
   const mark = (n: number) => JSON.stringify(join(folder, `begun-${n}`));
   // Each file waits until the other one has started.
   for (const [own, other] of [
@@ -136,7 +149,7 @@ test("a long run prints a failure while other files still run", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = Array.from({ length: 2 * availableParallelism() + 2 }, (_, n) =>
-    join(folder, `${n}.test.mjs`),
+    join(folder, `${n}.test.ts`),
   );
   const [first = "", ...others] = files;
   writeFileSync(
@@ -147,7 +160,7 @@ test("a long run prints a failure while other files still run", (t) => {
     writeFileSync(each, 'import { test } from "node:test";\ntest("holds", () => {});');
   const { status, stdout } = spawnRunner(files);
   assert.equal(status, 1);
-  assert.match(stdout, /✖ \S*0\.test\.mjs:2 {2}breaks: at once\n[\s\S]*✔ holds/);
+  assert.match(stdout, /✖ \S*0\.test\.ts:2 {2}breaks: at once\n[\s\S]*✔ holds/);
 });
 
 test("with --times, the end tells what each file took", (t) => {
@@ -160,7 +173,7 @@ test("with --times, the end tells what each file took", (t) => {
 test("a file that does not exist is named", () => {
   const { status, stderr } = spawnRunner(["test/nothing.test.ts"]);
   assert.equal(status, 1);
-  assert.match(stderr, /There is no file "test\/nothing\.test\.ts"/);
+  assert.match(stderr, /There is no test file of the subject "test\/nothing\.test\.ts"/);
 });
 
 test("the last line counts tests, not suites", (t) => {
@@ -251,6 +264,24 @@ test("a file that ends its process without an error is a failure too", (t) => {
   ]);
 });
 
+test("a file whose name has no kind starts no server and no program", (t) => {
+  const { ending, files } = runTogether(
+    t,
+    'import { createServer } from "node:net";\ntest("a", (t, done) => createServer().listen(0, function () { this.close(done); }));',
+    'import { spawn } from "node:child_process";\ntest("b", (t, done) => void spawn(process.execPath, ["--version"]).on("exit", () => done()));',
+    'test("c", () => {});',
+  );
+  const end = "so its name needs a kind, as in create.http.test.ts.";
+  assert.deepEqual(ending.slice(-7, -1), [
+    `  ${files[0]}`,
+    `    It starts a server, ${end}`,
+    `  ${files[1]}`,
+    `    It starts a program, ${end}`,
+    "",
+    "3 passed, 2 failed, 0 skipped",
+  ]);
+});
+
 test("a file that sets the exit code fails, and the next file passes", (t) => {
   const { status, ending, files } = runTogether(
     t,
@@ -281,8 +312,8 @@ test("a hook that fails after all tests of a file is listed with the file", (t) 
   ]);
 });
 
-test("each failed test is listed once at the end, with file and line", (t) => {
-  const { status, ending, file } = run(
+test("each failed test is listed once at the end, with file and line, and the command that repeats it", (t) => {
+  const { status, ending, file, repeats } = run(
     t,
     'describe("all", () => { test("one is two", () => { throw new Error("1 is not 2"); }); });',
   );
@@ -295,6 +326,7 @@ test("each failed test is listed once at the end, with file and line", (t) => {
     "0 passed, 1 failed, 0 skipped",
     "",
   ]);
+  assert.deepEqual(repeats, [`npm run test:run -- ${file} --test-name-pattern='one is two$'`]);
 });
 
 test("a file whose process fails after its tests is listed with the end of its output", (t) => {
@@ -328,11 +360,44 @@ test("a failure whose error cannot be sent between processes is listed, and the 
     'import assert from "node:assert/strict";\ntest("one", () => assert.equal(Promise.resolve(2), 1));\ntest("b", () => {});',
   );
   assert.equal(status, 1);
-  assert.deepEqual(ending.slice(-5, -1), [
-    `  ${file}:3  one`,
-    "    Expected values to be strictly equal:",
-    "",
-    "1 passed, 1 failed, 0 skipped",
+  assert.match(
+    ending.join("\n"),
+    /:3 {2}one\n {4}Expected values to be strictly equal:\n.*\n1 passed, 1 failed, 0 skipped\n$/s,
+  );
+  assert.ok(ending.includes(`  ${file}:3  one`));
+});
+
+test("a property that fails shows its seed, its path and its example, and the command repeats this case only", (t) => {
+  const property = `const { default: fc } = await import(${JSON.stringify(import.meta.resolve("fast-check"))});
+    test("it's small", () => fc.assert(fc.property(fc.nat(), (n) => { console.log("tried " + n); return n < 10; })));`;
+  const { ending, repeats, file } = run(t, property);
+  const { groups } =
+    /Property failed after \d+ tests?\n +\| \{ seed: 1, path: "(?<path>[\d:]+)", endOnFailure: true \}\n +\| Counterexample: \[\d+\]/.exec(
+      ending.join("\n"),
+    ) ?? {};
+  assert.ok(groups, ending.join("\n"));
+  const { path } = groups;
+  assert.deepEqual(repeats, [
+    `HOLDFAST_TEST_SEED=1 HOLDFAST_TEST_PATH=${path} npm run test:run -- ${file} --test-name-pattern='it'\\''s small$'`,
+  ]);
+  const { status, stdout } = run(t, property, [], {
+    HOLDFAST_TEST_SEED: "1",
+    HOLDFAST_TEST_PATH: path ?? "",
+  });
+  assert.equal(status, 1);
+  assert.match(stdout, /Counterexample: \[10\]/);
+});
+
+test("the seeds of failed proofs run again, each alone and with its seed", () => {
+  const jobs = jobsOfFailedSeeds([{ file: "test/query/sort", test: "a (b)", seed: 7, store: "postgres" }]);
+  assert.deepEqual(jobs, [
+    {
+      file: testFileOf("test/query/sort"),
+      store: "postgres",
+      isAlone: true,
+      env: { HOLDFAST_TEST_SEED: "7" },
+      options: ["--test-name-pattern=a \\(b\\)$"],
+    },
   ]);
 });
 

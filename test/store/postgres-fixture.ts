@@ -9,7 +9,7 @@ export async function openPostgresFixture(
   server?: string,
 ): Promise<Fixture & { url: string }> {
   const { url, release } = await openDatabase({ server });
-  const patient = { queryMs: ceilingMs, ...options };
+  const patient = { queryMs: ceilingMs, responseMs: ceilingMs, connectMs: ceilingMs, ...options };
   let store = await openStore({ kind: "postgres", url }, patient);
   return {
     store,

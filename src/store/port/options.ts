@@ -40,6 +40,10 @@ export interface StoreOptions {
   maxLogBytes?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;
+  /** How long the database of a store can take for the response to a quick statement, in milliseconds. @default 5000 */
+  responseMs?: number;
+  /** How long the database of a store can take for a new connection, in milliseconds. @default 3000 */
+  connectMs?: number;
   /** How long a write waits for an import in progress, in milliseconds. Then it is refused. @default 5000 */
   importWaitMs?: number;
   /**
@@ -75,6 +79,8 @@ export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
     queryMs: 2_000,
     maxLogBytes: 1_000_000_000,
     history: defaultHistory,
+    responseMs: 5_000,
+    connectMs: 3_000,
     importWaitMs: 5_000,
     sweepMs: 60_000,
     readOnly: false,

@@ -5,7 +5,7 @@ import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
-import type { ResolvedStoreOptions } from "../port/options.ts";
+import { type ResolvedStoreOptions, resolveOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/store.ts";
 import {
   Connections,
@@ -13,7 +13,6 @@ import {
   ignore,
   openCommandConnections,
   probe,
-  responseTimeoutMs,
   runPlan,
   type Statement,
   withStartErrors,
@@ -34,8 +33,9 @@ const maxConnections = { main: 10, slow: slowPlaces, long: 6 };
  * `mayWait` is set, this happens later. Throws StartError.
  */
 export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresDriver> {
-  const shared = { url, connectTimeoutMs, onIdleError: ignore };
-  const connections = new Connections({ ...shared, max: maxConnections.main, responseTimeoutMs });
+  const shared = { url, connectTimeoutMs: options.connectMs, onIdleError: ignore };
+  const main = { max: maxConnections.main, responseTimeoutMs: options.responseMs };
+  const connections = new Connections({ ...shared, ...main });
   const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
   const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
   const maxBatchSize = options.groupCommit ? 1_000 : 1;
@@ -92,7 +92,7 @@ export async function openPostgresKeys(url: string): Promise<OpenKeys> {
     url,
     connectTimeoutMs,
     max: 1,
-    responseTimeoutMs,
+    responseTimeoutMs: resolveOptions({}).responseMs,
     onIdleError: ignore,
   });
   const run = (statement: Statement) => withStartErrors(connections.run(statement));

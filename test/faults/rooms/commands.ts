@@ -39,7 +39,6 @@ export const commandFaults: readonly Fault[] = [
     name: "store-closes-first",
     what: "The service closes its store while it still answers the last requests.",
     noticedBy: "test/commands/life",
-    tier: "slow",
     replacements: [
       [
         '  await close();\n  parts.stage = "the other threads";',

@@ -29,7 +29,6 @@ export const storeFaults: readonly Fault[] = [
     name: "lock-without-mark",
     what: "A lock file does not show that there was a store.",
     noticedBy: "test/durability/moved-file",
-    tier: "slow",
     replacements: [["  lock?.noteStore();\n", ""]],
   },
   {
@@ -75,7 +74,6 @@ export const storeFaults: readonly Fault[] = [
     name: "erased-version-again",
     what: "An import with the id of an erased resource starts at version 1 again.",
     noticedBy: "test/copy/copy",
-    tier: "slow",
     replacements: [
       ["Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);", "versions.get(id) ?? 0;"],
     ],
@@ -222,7 +220,6 @@ export const storeFaults: readonly Fault[] = [
     name: "no-flush-at-start",
     what: "SQLite: the start does not flush what a killed process left in the log.",
     noticedBy: "test/durability/fsync",
-    tier: "slow",
     replacements: [['flush(log, "r+");', ""]],
   },
   {

@@ -11,7 +11,7 @@ import { openApiDocument } from "../../../src/http/describe/document.ts";
 import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import { plainSettings } from "../plain-settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
-import { neverSeen } from "./seen-answers.ts";
+import { namesIn, neverSeen } from "./seen-answers.ts";
 
 const id = "0190f5a0-7c3e-7b1a-9c54-000000000001";
 
@@ -103,7 +103,7 @@ test("what was documented and never seen is found over all files that ran", (t) 
   const leave = (file: string, names: object) => writeFileSync(join(folder, file), JSON.stringify(names));
   leave("1.json", { documented: ["a", "b", "c"], seen: ["a", "x"] });
   leave("2.json", { documented: ["b", "d"], seen: ["b"] });
-  assert.deepEqual(neverSeen(folder), ["c", "d"]);
+  assert.deepEqual(neverSeen([namesIn(folder)]), ["c", "d"]);
 });
 
 test("a file whose service gives what its document does not foresee fails, with all of its tests passing", async () => {

@@ -77,22 +77,26 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
 /** Returns what is wrong with a value according to a schema. */
 type Fits = (schema: object, value: unknown) => string | undefined;
 
-const documentId = "document";
+/**
+ * All documents share one engine, and equal schemas one validator: most schemas of a service are those of every service, and compiling them
+ * took most of the time.
+ */
+const engine = createEngine({ compilePattern: createPatterns(), strictSchema: false });
+const validators = new Map<string, ValidateFunction>();
 
 function schemaJudge(document: object): Fits {
-  const engine = createEngine({ compilePattern: createPatterns(), strictSchema: false });
-  engine.addSchema({ ...pointed(document), $id: documentId });
   const compiled = new Map<object, ValidateFunction>();
-  const byText = new Map<string, ValidateFunction>();
-  const compile = (schema: object) => {
-    const text = JSON.stringify(schema);
-    const validate = byText.get(text) ?? engine.compile(pointed(schema));
-    byText.set(text, validate);
+  const validatorOf = (schema: object) => {
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    const text = JSON.stringify({ schema, definitions: definitionsOf(schema, document) });
+    const validate = validators.get(text) ?? compile(text, validators.size);
+    validators.set(text, validate);
     compiled.set(schema, validate);
     return validate;
   };
   return (schema, value) => {
-    const validate = compiled.get(schema) ?? compile(schema);
+    const validate = validatorOf(schema);
     if (validate(value)) return undefined;
     return validate.errors
       ?.map(({ instancePath, keyword, params }) => `${instancePath} ${keyword} ${JSON.stringify(params)}`)
@@ -100,9 +104,39 @@ function schemaJudge(document: object): Fits {
   };
 }
 
-/** The schema with references into the document. */
-function pointed(schema: object): object {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`)) as object;
+/** Compiles a schema with all that it refers to. Pointers into the document become names of definitions. */
+function compile(text: string, number: number): ValidateFunction {
+  const id = `schema-${number}`;
+  const { schema, definitions } = JSON.parse(
+    text.replaceAll(/"\$ref":"(#\/[^"]*)"/g, (_, pointer: string) => `"$ref":"${id}-${nameOf(pointer)}"`),
+  ) as { schema: object; definitions: Record<string, object> };
+  for (const [pointer, definition] of Object.entries(definitions))
+    engine.addSchema({ ...definition, $id: `${id}-${nameOf(pointer)}` });
+  return engine.compile({ ...schema, $id: id });
+}
+
+const nameOf = (pointer: string) => encodeURIComponent(pointer).replaceAll("%", "-");
+
+/** The parts of a document that a schema refers to, directly or through others, by their pointers. */
+function definitionsOf(schema: object, document: object): Record<string, object> {
+  const found: Record<string, object> = {};
+  const visit = (text: string) => {
+    for (const [, pointer = ""] of text.matchAll(/"\$ref":"(#\/[^"]*)"/g)) {
+      if (pointer in found) continue;
+      const definition = partOf(document, pointer);
+      found[pointer] = definition;
+      visit(JSON.stringify(definition));
+    }
+  };
+  visit(JSON.stringify(schema));
+  return found;
+}
+
+/** The part of a document at a JSON pointer in a fragment (RFC 6901, section 6). */
+function partOf(document: object, pointer: string): object {
+  const steps = pointer.slice(2).split("/");
+  const names = steps.map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
+  return names.reduce<object>((part, name) => (part as Record<string, object>)[name] ?? {}, document);
 }
 
 /** Checks a response without an operation. The document describes these in one place for all paths. */

@@ -26,7 +26,7 @@ import {
   isUndefinedTable,
   toClientError,
 } from "../connection/failures.ts";
-import { smallWrite, type Transaction, transact, transactionModes } from "../connection/transaction.ts";
+import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import type { Catalogue, NumberedCollection } from "../tables/declared-catalogue.ts";
 import { type FlushParts, flush, Overtaken } from "./flush.ts";
 import { findHeld, Held, hold, lockFreeHeads } from "./holds.ts";
@@ -117,7 +117,7 @@ export class Commits {
     const { connections, groups } = this.#parts;
     const catalogue = this.#parts.catalogue();
     const nextGroup = await groups.take(commits.filter((commit) => canHaveGroup(commit, catalogue)).length);
-    return transact(connections, { responseTimeoutMs: responseTimeoutFor(commits) }, (transaction) =>
+    return transact(connections, { moreMs: msToWrite(lengthOf(commits)) }, (transaction) =>
       this.#write({ transaction, catalogue, nextGroup }, commits),
     );
   }
@@ -222,10 +222,7 @@ interface WithinCatalogue {
 /** The database writes at least this much text in a millisecond. */
 const charactersPerMs = 1_000;
 
-function responseTimeoutFor(commits: readonly Commit[]): number {
-  const length = commits.reduce((sum, commit) => sum + textLength(commit), 0);
-  return smallWrite.responseTimeoutMs + msToWrite(length);
-}
+const lengthOf = (commits: readonly Commit[]) => commits.reduce((sum, commit) => sum + textLength(commit), 0);
 
 function msToWrite(length: number): number {
   return Math.ceil(length / charactersPerMs);

@@ -214,7 +214,11 @@ export class Connections {
   readonly #inUse = new Set<pg.PoolClient>();
   readonly #prepared = new PreparedStatements();
 
+  /** The longest wait for the response to a quick statement, in milliseconds. */
+  readonly responseTimeoutMs: number;
+
   constructor({ url, max, connectTimeoutMs, responseTimeoutMs, probe, onIdleError }: ConnectionsOptions) {
+    this.responseTimeoutMs = responseTimeoutMs ?? usualResponseMs;
     this.#pool = new pg.Pool({
       Client: SafeClient,
       connectionString: url,
@@ -388,7 +392,7 @@ export const probe: Statement = { sql: "select 1" };
 
 /** The longest waits for a connection, and for the response to a quick statement. In milliseconds. */
 export const connectTimeoutMs = 3_000;
-export const responseTimeoutMs = 5_000;
+const usualResponseMs = 5_000;
 
 /** Ignores an error of an idle connection: the next statement reports it. */
 export const ignore = () => {};
@@ -403,7 +407,7 @@ export interface CommandConnections {
 /** Opens connections without a time limit. They are closed if the database no longer responds. */
 export function openCommandConnections(url: string): CommandConnections {
   const shared = { url, connectTimeoutMs, onIdleError: ignore };
-  const others = new Connections({ ...shared, max: 1, responseTimeoutMs });
+  const others = new Connections({ ...shared, max: 1, responseTimeoutMs: usualResponseMs });
   const connections = new Connections({ ...shared, max: 3, probe: () => others.run(probe) });
   return {
     connections,

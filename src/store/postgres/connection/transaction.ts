@@ -10,8 +10,13 @@ import {
 } from "./connections.ts";
 import { isRolledBack, sqlState } from "./failures.ts";
 
-/** The mode of a short write, which has a timeout for each response. */
-export const smallWrite = { responseTimeoutMs: 5_000 };
+/** How a short write starts: each response has the timeout of the connections, and a large write has more time. */
+export interface ShortWrite {
+  moreMs: number;
+}
+
+/** A short write of usual size. */
+export const smallWrite: ShortWrite = { moreMs: 0 };
 
 /** The modes of other transactions: each is the statement that starts one. */
 export const transactionModes = {
@@ -28,6 +33,13 @@ export const transactionModes = {
 
 /** The database releases our locks this long before we close the connection. In milliseconds. */
 const timeoutMarginMs = 1_000;
+
+/** The statement that starts a transaction, and its timeout for each response. */
+function startOf(mode: string | ShortWrite, connections: Connections): { sql: string; timeoutMs?: number } {
+  if (typeof mode === "string") return { sql: mode };
+  const timeoutMs = connections.responseTimeoutMs + mode.moreMs;
+  return { sql: smallWriteSql(timeoutMs), timeoutMs };
+}
 
 /**
  * The statements that start a write with a timeout for each response. Every statement sees what was committed before
@@ -117,15 +129,13 @@ export class Transaction {
 /** Runs `work` in a transaction, and commits unless `work` has ended the transaction. */
 export function transact<T>(
   connections: Connections,
-  mode: string | { responseTimeoutMs: number },
+  mode: string | ShortWrite,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   return connections.use(async (connection) => {
-    const { responseTimeoutMs } = typeof mode === "string" ? {} : mode;
-    const transaction = new Transaction(connection, responseTimeoutMs);
-    const started = connection.runAll(
-      typeof mode === "string" ? mode : smallWriteSql(mode.responseTimeoutMs),
-    );
+    const { sql, timeoutMs } = startOf(mode, connections);
+    const transaction = new Transaction(connection, timeoutMs);
+    const started = connection.runAll(sql);
     started.catch((error) => transaction.noteFailure(error)); // thrown below
     try {
       const result = await work(transaction);

@@ -1,17 +1,14 @@
 /** Finds the messages of the program: texts of the source code for people. */
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { join } from "node:path";
 import { type Token, tokenizer, tokTypes } from "acorn";
-import { codeMark, type Prose } from "./markdown.ts";
+import { codeMark, type Prose } from "../markdown.ts";
 
 /** Lists of words that clients of other servers may send, and styles, are no prose. */
 const withoutProse = /foreign-[a-z]+\.ts$|html-page\.ts$/;
 
-const files = readdirSync("src", { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => join("src", name))
-  .sort();
+/** The paths of all files of the source code. */
+export const sourceFiles: readonly string[] = globSync("src/**/*.ts").sort();
 
 /** Statements for a database, and HTML, are no prose. */
 const isCode =
@@ -23,14 +20,11 @@ const hasWordOfProse = /\b(?:an?|the|is|are|be|not|of|to|in|for|with|and|or|it|n
  * The literals that look like prose, without the values that the code puts in. A text that the code joins of several
  * literals is several texts.
  */
-export function messagesOf(): Prose[] {
-  return files
-    .filter((file) => !withoutProse.test(file))
-    .flatMap((file) =>
-      literalsOf(file)
-        .filter(({ text }) => isProse(text))
-        .map(({ line, text }) => ({ place: `${file}:${line}`, text: text.replaceAll(/\s+/g, " ").trim() })),
-    );
+export function messagesIn(file: string, literals: readonly Literal[]): Prose[] {
+  if (withoutProse.test(file)) return [];
+  return literals
+    .filter(({ text }) => isProse(text))
+    .map(({ line, text }) => ({ place: `${file}:${line}`, text: text.replaceAll(/\s+/g, " ").trim() }));
 }
 
 function isProse(text: string): boolean {
@@ -38,18 +32,15 @@ function isProse(text: string): boolean {
   return words.length >= 3 && hasWordOfProse.test(text) && !isCode.test(text);
 }
 
-/** Every literal of the source code. */
-export function allLiterals(): string[] {
-  return files.flatMap(literalsOf).map(({ text }) => text);
-}
-
-interface Literal {
+/** A string or a template. */
+export interface Literal {
   line: number;
   text: string;
 }
 
-function literalsOf(file: string): Literal[] {
-  const script = stripTypeScriptTypes(readFileSync(file, "utf8")); // types become blanks, so lines stay
+/** Every literal of a file. */
+export function literalsIn(source: string): Literal[] {
+  const script = stripTypeScriptTypes(source); // types become blanks, so lines stay
   const tokens = [...tokenizer(script, { ecmaVersion: "latest", sourceType: "module", locations: true })];
   const literals: Literal[] = [];
   const open: (Literal & { depth: number })[] = [];

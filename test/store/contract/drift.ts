@@ -178,26 +178,17 @@ export function driftContract(open: OpenFixture): void {
   );
 
   test(
-    "a delete changes 10,000 other resources, in the order of their ids, and no more",
+    "a delete changes other resources in the order of their ids",
     onStore(open, async (store) => {
       await declare(store, { references: [by("clear")] });
-      await commit(store, [created(user("🐘")), created(topic("one-more"), { by: "🐘" })]);
-      const ids = Array.from({ length: 10_000 }, (_, n) => `t${String(9_999 - n).padStart(4, "0")}`);
+      await commit(store, [created(user("🐘"))]);
+      const ids = Array.from({ length: 1_500 }, (_, n) => `t${String(9_999 - n).padStart(4, "0")}`);
       const load = await store.load("topics");
       await load.add(ids.map((id) => ({ id, text: textOf(id, { by: ["🐘"] }) })));
       await load.finish();
-      await assert.rejects(commit(store, [deleted(user("🐘"), 1)]), ({ code, message, change }: Problem) => {
-        assert.deepEqual([code, change], ["REFERENCED", 0]);
-        assert.equal(
-          message,
-          'Deleting "🐘" would change more than 10,000 resources. Delete or change some of them first.',
-        );
-        return true;
-      });
-      await commit(store, [deleted(topic("one-more"), 1)]);
       const { sequence } = await store.list({ collection: "topics", limit: 1 });
       await commit(store, [deleted(user("🐘"), 1)]);
-      const changes = (await store.changesAfter("topics", sequence, 10_001)).changes;
+      const changes = (await store.changesAfter("topics", sequence, 1_501)).changes;
       assert.deepEqual(
         changes.map(({ id }) => id),
         ids.toReversed(),

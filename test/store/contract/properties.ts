@@ -16,6 +16,7 @@ import {
   type Fixture,
   type OpenFixture,
   onStore,
+  type Runs,
   rejectsWith,
   textOf,
   topic,
@@ -208,11 +209,11 @@ class Lives {
 /** The store removes no old changes while it is open. */
 const withoutSweeps = { sweepMs: Number.POSITIVE_INFINITY };
 
-/** `npm run prove -- models lists` does more. */
-const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 6);
+/** The number of random cases. `npm run prove -- models lists` does more. */
+const cases = (runs: Runs) => runs(6, "HOLDFAST_TEST_RUNS");
 
 /** Commits that arrive together. */
-export function togetherContract(open: OpenFixture): void {
+export function togetherContract(open: OpenFixture, runs: Runs): void {
   test("random writes, arriving together and with reopening between, equal a Map", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), (steps) =>
@@ -234,7 +235,7 @@ export function togetherContract(open: OpenFixture): void {
           await requireEqual(store, model);
         })(),
       ),
-      { numRuns: runs },
+      { numRuns: cases(runs) },
     );
   });
 
@@ -279,7 +280,7 @@ export function togetherContract(open: OpenFixture): void {
   );
 }
 
-export function propertyContract(open: OpenFixture): void {
+export function propertyContract(open: OpenFixture, runs: Runs): void {
   test("no version of an id ever has two texts, whatever deletes, erases and brings it back", async () => {
     const life = fc.record({
       id: fc.constantFrom(...ids),
@@ -297,7 +298,7 @@ export function propertyContract(open: OpenFixture): void {
     });
     const live = (all: readonly (Life | Reopening)[]) =>
       onStore(open, (store, reopen) => new Lives(store, reopen).live(all), withoutSweeps)();
-    await fc.assert(fc.asyncProperty(steps, live), { numRuns: runs });
+    await fc.assert(fc.asyncProperty(steps, live), { numRuns: cases(runs) });
   });
 
   test(

@@ -18,6 +18,7 @@ import {
   deleted,
   type OpenFixture,
   onStore,
+  type Runs,
   rejectsWith,
   textOf,
   topic,
@@ -91,7 +92,7 @@ const step = fc.oneof(
 );
 const q = fc.oneof(text, fc.constantFrom("a", "d q", "str", "o", "ne", "京", "при", 'ab" OR "a', "!!"));
 
-export function searchContract(open: OpenFixture): void {
+export function searchContract(open: OpenFixture, runs: Runs): void {
   test("a search finds what each word begins a word of, after any changes and declarations", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -120,7 +121,7 @@ export function searchContract(open: OpenFixture): void {
             }
           })(),
       ),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 

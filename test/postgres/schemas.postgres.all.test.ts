@@ -15,7 +15,7 @@ async function openSchemas(
   t: TestContext,
   schemas: readonly string[],
 ): Promise<{ url: string; at(path: string): StoreAddress & { kind: "postgres" } }> {
-  const { url, releaseLater } = await openDatabase();
+  const { url, releaseLater } = await openDatabase({ isEmpty: true });
   for (const schema of schemas) await query(url, `create schema ${schema}`);
   t.after(async () => {
     for (const schema of schemas) await query(url, `drop schema ${schema} cascade`);

@@ -8,7 +8,7 @@ import type { Filter } from "../../src/query/filter.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Change } from "../../src/store/port/commit.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
 
@@ -69,7 +69,7 @@ describe("a list that no index serves", () => {
   });
 
   test("is refused as of a time too, in the current list and in the changes, with advice", async () => {
-    for (const at of [Date.now() + 1_000_000, 0])
+    for (const at of [machineTime() + 1_000_000, 0])
       await assert.rejects(list({ at, count: true }), (error) => {
         assert.ok(error instanceof Problem);
         assert.equal(error.code, "QUERY_TOO_EXPENSIVE");

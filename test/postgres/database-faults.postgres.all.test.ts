@@ -89,7 +89,6 @@ test("a database that takes no writes any more is read, and written to again by 
       `begin read write; alter database ${pathname.slice(1)} set default_transaction_read_only = ${value}; commit`,
     );
   await set("on");
-  t.after(() => set("off"));
   await query(
     served.url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast' and datname = current_database()",

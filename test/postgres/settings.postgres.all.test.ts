@@ -7,7 +7,7 @@ import { Connections } from "../../src/store/postgres/connection/connections.ts"
 import { transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, openDatabase, query } from "./databases.ts";
 import { create, serveOn } from "./served.ts";
 
 const unusual = [
@@ -22,13 +22,9 @@ const unusual = [
 ];
 
 async function openUnusual(t: TestContext): Promise<string> {
-  const { url, releaseLater } = await openDatabase();
+  const url = await databaseFor(t);
   const name = new URL(url).pathname.slice(1);
   for (const setting of unusual) await query(url, `alter database ${name} set ${setting}`);
-  t.after(async () => {
-    await query(url, `alter database ${name} reset all`);
-    releaseLater();
-  });
   return url;
 }
 

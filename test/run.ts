@@ -17,13 +17,15 @@ import { globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { faults } from "./faults/faults.ts";
+import { runFaults } from "./faults/noticed.ts";
 import { folderVariable, keepNames, keptNames, namesIn, neverSeen } from "./http/described/seen-answers.ts";
 import { startPostgres } from "./postgres/server.ts";
 import { changedFiles, importersOf } from "./runner/changed.ts";
 import { jobsOfFailedSeeds } from "./runner/failed-seeds.ts";
 import { type Job, jobsOf, testFileOf } from "./runner/names.ts";
 import { describeResults, type Results, sum } from "./runner/results.ts";
-import { isInterrupted, runTests } from "./runner/run-tests.ts";
+import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
 import { type Shard, shardOf } from "./runner/shard.ts";
 import { describeRun, describeTimes, type FileTimes } from "./runner/times.ts";
 
@@ -101,13 +103,24 @@ async function runTier(tier: "test" | "all"): Promise<Results> {
   const server = await startPostgres(); // one for all files
   try {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
-    const results = await runTests(jobs, { ...how, env });
+    const ofFiles = await runTests(jobs, { ...how, env });
+    const results = tier === "all" ? sum([ofFiles, await resultsOfFaults(server.url)]) : ofFiles;
     const isWhole = jobs.length === all.length && options.length === 0;
     return isWhole ? sum([results, resultsOfDocuments(tier, folder)]) : results;
   } finally {
     await server.remove();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Whether a test notices each fault. They are left out if only some tests are asked for. */
+async function resultsOfFaults(postgres: string): Promise<Results> {
+  if (flags.has("changed") || options.length > 0 || isInterrupted())
+    return { passed: 0, failed: [], skipped: [] };
+  const some = inShard(faults);
+  console.log(`${some.length} faults`);
+  const env = { HOLDFAST_TEST_STARTED_POSTGRES: postgres };
+  return runFaults({ some, env, signal: interruption });
 }
 
 /**
@@ -138,8 +151,12 @@ async function chosen(jobs: readonly Job[]): Promise<readonly Job[]> {
   const since = flags.get("changed");
   const changed = since === undefined ? undefined : await importersOf(changedFiles(since || "HEAD"));
   const left = changed === undefined ? jobs : jobs.filter(({ file }) => changed.has(file));
+  return inShard(left);
+}
+
+function inShard<T>(all: readonly T[]): readonly T[] {
   const shard = flags.get("shard");
-  return shard === undefined ? left : shardOf(left, readShard(shard));
+  return shard === undefined ? all : shardOf(all, readShard(shard));
 }
 
 function readShard(text: string): Shard {

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Client, createClient, etagOf, HoldfastError, ProblemError } from "../../client/src/index.ts";
+import { type Client, createClient, etagOf, HoldfastError } from "../../client/src/index.ts";
 import { compareBy } from "../../client/src/order.ts";
 import { parsePath } from "../../src/collection/paths.ts";
 import { compareBy as compareAsServed } from "../../src/query/sort.ts";
-import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { anyCharacter } from "../characters.ts";
 import { almostExact, nearExact } from "../exact-numbers.ts";
 import { until } from "../until.ts";
@@ -163,38 +162,6 @@ test("a live list is read again when its position is gone", async (t) => {
     reading.received.map((items) => items.map(({ n }) => n)),
     [[1], [2], [2, 3]],
   );
-});
-
-test("a live list is read again with another token, and ends without a valid one", async (t) => {
-  const pair = createPair("EdDSA");
-  const read = [{ where: { state: "open" } }, { role: "hr" }] as const;
-  const { proxy } = await startFixture(t, {
-    auth: { keys: false, jwt: settingsFor([pair]) },
-    collections: { notes: { access: { read, write: "authenticated" } } },
-  });
-  const tokenFor = (roles: readonly string[]) =>
-    tokenOf(pair, claimsAt(Date.now(), { sub: "ann", roles: [...roles] }));
-  const baseUrl = `${proxy.origin}/api/v1`;
-  const direct = createClient<typeof config>({ baseUrl, token: tokenFor(["hr"]) });
-  let token = tokenFor([]);
-  const client = createClient<typeof config>({ baseUrl, token: () => token, retry });
-  await direct.notes.create({ n: 1, state: "draft" });
-  await direct.notes.create({ n: 2, state: "open" });
-  const reading = readAll(t, client.notes.live({ sort: "n" }));
-  await reading.until(1);
-  token = tokenFor(["hr"]);
-  proxy.cut();
-  await reading.until(2);
-  await direct.notes.create({ n: 3, state: "draft" });
-  await reading.until(3);
-  assert.deepEqual(
-    reading.received.map((items) => items.map(({ n }) => n)),
-    [[2], [1, 2], [1, 2, 3]],
-  );
-  token = "no.valid.token";
-  proxy.cut();
-  const error = await reading.ended;
-  assert.ok(error instanceof ProblemError && error.status === 401, String(error));
 });
 
 test("a live list ends when its signal is aborted, and when the loop is left", async (t) => {

@@ -428,25 +428,6 @@ describe("a restore", () => {
     });
   }
 
-  test("and every other command refuses a changed backup", async (t) => {
-    const cwd = await changed(t);
-    const before = readFileSync(join(cwd, "backup.db"));
-    for (const command of [
-      ["check"],
-      ["export", "notes"],
-      ["backup", "second.db"],
-      ["import", "notes", "notes.ndjson"],
-      ["erase", "notes", "a"],
-      ["keys", "list"],
-      ["serve", "--port", "0"],
-    ] as const) {
-      const { exitCode, stderr } = await run(t, [...command, "--store", "sqlite:backup.db"], { cwd });
-      assert.equal(exitCode, 1, `${command[0]}: ${stderr}`);
-      assert.match(stderr, differs, command.join(" "));
-    }
-    assert.ok(readFileSync(join(cwd, "backup.db")).equals(before));
-  });
-
   test("leaves nothing beside the backup, and reads it on a disk that cannot be written to", async (t) => {
     const disk = mountSmallDisk();
     if (disk === undefined) return t.skip(noDisk);

@@ -130,17 +130,6 @@ test("a collection that is no longer declared is named, and nothing is wrong wit
   );
 });
 
-test("another kind of id than the store has is a misfit", async (t) => {
-  const cwd = await withStore(t);
-  await declare(cwd, { topics: { id: "integer" } });
-  const { exitCode, stdout } = await run(t, ["check"], { cwd });
-  assert.equal(exitCode, 1);
-  assert.match(
-    stdout,
-    /^topics: the configuration declares id "integer", but the ids in the store are "uuid"$/m,
-  );
-});
-
 /** A store of an older release, which has resources whose ids are reserved now. */
 async function withReservedIds(t: Parameters<typeof folder>[0]): Promise<string> {
   const cwd = await folder(t, {

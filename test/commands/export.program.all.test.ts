@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { link, mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
+import { link, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
@@ -104,29 +104,6 @@ test("an export of a store that is not there is one line, and makes none", async
   assert.match(stderr, /^holdfast: [^\n]*holdfast\.db[^\n]*\n$/);
   assert.deepEqual(await readdir(cwd), []);
 });
-
-const unwritable = [
-  { output: "no/such/x.ndjson", says: "its folder does not exist" },
-  { output: "things/x.ndjson", says: "a part of its path is not a folder" },
-  { output: "folder", says: "it is a folder" },
-];
-
-for (const { output, says } of unwritable) {
-  test(`an export to ${output} is one line: ${says}`, async (t) => {
-    const cwd = await folder(t, { things: "{}" });
-    await mkdir(join(cwd, "folder"));
-    await run(t, ["import", "things", "things"], { cwd });
-    const { exitCode, stderr } = await run(t, ["export", "things", "--output", output], { cwd });
-    assert.deepEqual(
-      { exitCode, stderr },
-      { exitCode: 1, stderr: `holdfast: ${output} cannot be written: ${says}.\n` },
-    );
-    assert.deepEqual(
-      (await readdir(cwd)).filter((name) => /unfinished|x\.ndjson/.test(name)),
-      [],
-    );
-  });
-}
 
 const ownFiles = ["", "-wal", "-shm", ".lock"].map((ending) => `holdfast.db${ending}`);
 

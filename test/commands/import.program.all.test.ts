@@ -162,17 +162,6 @@ const badLines = [
   /^ {2}line 8: .*object/m,
 ];
 
-test("one bad line, and nothing is imported: every bad line is named with its reason", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
-  const outcome = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
-  assertRefused(
-    outcome,
-    /nothing was imported: 7 of 8 resources are invalid\. Correct the input, or import the rest with --skip-invalid\./,
-  );
-  for (const line of badLines) assert.match(outcome.stderr, line);
-  assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, "");
-});
-
 test("with --skip-invalid the others are imported, and the bad ones are listed", async (t) => {
   const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
   const { exitCode, stdout, stderr } = await run(t, ["import", "topics", "topics.ndjson", "--skip-invalid"], {

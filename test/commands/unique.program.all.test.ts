@@ -43,16 +43,6 @@ test("a unique attribute that values collide in is told by check, and keeps the 
   }
 });
 
-test("values that differ only in case are found once ignoreCase is declared", async (t) => {
-  const cwd = await withStore(t);
-  await declare(cwd, { users: { schema, unique: ["email"] } });
-  await stop(await serve(t, [], { cwd }));
-  await declare(cwd, withUnique);
-  const { exitCode, stderr } = await run(t, ["import", "users", "-"], { cwd, input: '{"id":"e"}\n' });
-  assert.equal(exitCode, 1);
-  assert.match(stderr, /one resource repeats the value of another .*first "c"/);
-});
-
 test("after a start with --accept, an import works", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, withUnique);

@@ -1,5 +1,5 @@
 /** Faults of the program that the explorer must find. */
-import type { Replacements } from "../faults/copy.ts";
+import type { Replacements } from "../faults/replacements.ts";
 import type { Life } from "./recording.ts";
 
 /** A fault that the explorer must find. */

@@ -1,5 +1,5 @@
 /** The faults that a test must notice. */
-import type { Replacements } from "./copy.ts";
+import type { Replacements } from "./replacements.ts";
 import { accessFaults } from "./rooms/access.ts";
 import { changesFaults } from "./rooms/changes.ts";
 import { commandFaults } from "./rooms/commands.ts";
@@ -18,8 +18,10 @@ export interface Fault {
   name: string;
   /** What is wrong, in one sentence. After a change of the code, the fault can be made again from it. */
   what: string;
-  /** The test file that must notice it. */
+  /** The subject of the test file that must notice it. The name of the file says in which tier it runs. */
   noticedBy: string;
+  /** The whole title of the test in it that must fail. It passes alone without the fault. */
+  test: string;
   /** The store that the file runs on. @default SQLite */
   store?: "postgres";
   /** How to make the fault. The code with the fault passes the type checker. */

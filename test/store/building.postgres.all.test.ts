@@ -3,78 +3,37 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import fc from "fast-check";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { compareBy } from "../../src/query/sort.ts";
 import { StepTaken } from "../../src/store/core/building.ts";
-import { openReader, openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
+import type { StoreAddress } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { openCommandConnections, runPlan } from "../../src/store/postgres/connection/connections.ts";
 import { smallWrite, transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { building, migrateServed } from "../../src/store/postgres/tables/migrate.ts";
-import { makePlace } from "../copy/places.ts";
 import { openBelow } from "../http/below.ts";
-import { ceilingMs, until } from "../until.ts";
+import { until } from "../until.ts";
+import {
+  attributesOf,
+  bare,
+  begun,
+  byN,
+  filled,
+  findings,
+  idOf,
+  idsOf,
+  open,
+  sorted,
+  steps,
+  untilQuick,
+} from "./building-fixture.ts";
 import { commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
 
 const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-const bare = declaration("topics");
-const byN: CollectionRecord = { ...bare, indexes: readIndexes(["n"], "indexes") };
 const both: CollectionRecord = { ...byN, search: [["title"]] };
-const sorted = { collection: "topics", limit: 20, sort: readIndexes(["n"], "sort")[0] ?? [] };
-
-const attributesOf = (n: number) => ({ n: (n * 7_919) % 1_000, m: n % 10, title: `word${n % 50}` });
-const idOf = (n: number) => `t${String(n).padStart(6, "0")}`;
-
-async function open(
-  t: TestContext,
-  address: StoreAddress,
-  options: StoreOptions = {},
-): Promise<{ store: Store; infos: string[]; warnings: string[] }> {
-  const [infos, warnings]: [string[], string[]] = [[], []];
-  const store = await openStore(address, {
-    queryMs: ceilingMs,
-    onInfo: (text) => infos.push(text),
-    onWarning: (text) => warnings.push(text),
-    ...options,
-  });
-  t.after(() => store.close());
-  return { store, infos, warnings };
-}
-
-/** A store with resources, and nothing else declared. */
-async function filled(t: TestContext, kind: StoreAddress["kind"], resources: number) {
-  const address = await makePlace(t, kind);
-  const opened = await open(t, address);
-  const load = await opened.store.load(bare);
-  for (let from = 0; from < resources; from += 5_000)
-    await load.add(
-      Array.from({ length: Math.min(5_000, resources - from) }, (_, i) => {
-        const id = idOf(from + i);
-        return { id, text: JSON.stringify({ id, ...attributesOf(from + i) }) };
-      }),
-    );
-  await load.finish();
-  return { ...opened, address };
-}
-
-/** What a walk through the whole store finds. */
-async function findings(address: StoreAddress): Promise<string[]> {
-  const reader = await openReader(address);
-  const found: string[] = [];
-  await reader.findDamage((text) => found.push(text));
-  await reader.close();
-  return found;
-}
-
-const untilQuick = (store: Store, query = sorted) =>
-  until("the index is complete", () => store.isQuick(query));
-
-const idsOf = async (store: Store, query = sorted) => (await store.list(query)).items.map(({ id }) => id);
 
 const search = (store: Store, word: string) =>
   store.list({ collection: "topics", limit: 5, words: [word], count: true });
@@ -143,41 +102,6 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.equal(store.isQuick(sorted), true);
       assert.equal((await search(store, "word7")).total, 6);
       assert.deepEqual(infos, []);
-    });
-
-    test("of large resources is built in steps of few resources", async (t) => {
-      const address = await makePlace(t, kind);
-      const { store } = await open(t, address);
-      const load = await store.load(bare);
-      await load.add(
-        Array.from({ length: 400 }, (_, n) => {
-          const id = idOf(n);
-          return { id, text: JSON.stringify({ id, ...attributesOf(n), long: "x".repeat(3_000) }) };
-        }),
-      );
-      await load.finish();
-      await store.migrate([byN]);
-      await untilQuick(store);
-      assert.equal((await store.list({ ...sorted, limit: 401 })).items.length, 400);
-      assert.deepEqual(await findings(address), []);
-    });
-
-    test("has what is written while it is built, before and after the place that is built", async (t) => {
-      const { store, address } = await filled(t, kind, 5_000);
-      await store.migrate([byN]);
-      await commit(store, [
-        updated(topic(idOf(3)), 1, { n: -3 }),
-        updated(topic(idOf(4_990)), 1, { n: -2 }),
-        deleted(topic(idOf(4)), 1),
-        deleted(topic(idOf(4_991)), 1),
-        created(topic("a"), { n: -4 }),
-        created(topic("z"), { n: -1 }),
-      ]);
-      assert.equal(store.isQuick(sorted), false);
-      await untilQuick(store);
-      assert.deepEqual((await idsOf(store)).slice(0, 4), ["a", idOf(3), idOf(4_990), "z"]);
-      assert.equal((await store.list({ ...sorted, limit: 5_001 })).items.length, 5_000);
-      assert.deepEqual(await findings(address), []);
     });
 
     test(`and search words agree with random writes beside the build (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
@@ -322,66 +246,6 @@ test("two instances on PostgreSQL: both write while one has declared the index, 
   const least = Array.from({ length: Math.min(20, written) }, (_, n) => idOf(written - 1 - n));
   for (const store of [one, two]) assert.deepEqual((await idsOf(store)).slice(0, least.length), least);
   assert.deepEqual(await findings(address), []);
-});
-
-/** What a step on PostgreSQL uses, in this process. */
-async function steps(t: TestContext, address: StoreAddress & { kind: "postgres" }) {
-  const { connections, close } = openCommandConnections(address.url);
-  t.after(close);
-  const { rows } = await connections.run({ sql: catalogueSql });
-  const collection = new Catalogue(rows.map(toCollection)).byName.get("topics");
-  assert.ok(collection !== undefined);
-  const [state] = await runPlan(building.incomplete(), (statement) => connections.run(statement));
-  assert.ok(state !== undefined);
-  return { connections, collection, state };
-}
-
-/** A store on PostgreSQL with an index that is begun, and no instance that continues. */
-async function begun(t: TestContext) {
-  const { store, address } = await filled(t, "postgres", 2_000);
-  assert.ok(address.kind === "postgres");
-  await store.migrate([byN]);
-  await store.close();
-  return { address, ...(await steps(t, address)) };
-}
-
-test("a step locks the resources that it reads, so it does not overwrite what is written meanwhile", async (t) => {
-  const { address, connections, collection, state } = await begun(t);
-  const below = await openBelow(address);
-  const other = await openBelow(address);
-  t.after(() => Promise.all([below.close(), other.close()]));
-  const waits = async () =>
-    Number((await below.first("select count(*) as n from pg_locks where not granted")).n) > 0;
-  let writing: Promise<unknown> | undefined;
-  let isWritten = false;
-  await transact(connections, smallWrite, (transaction) =>
-    runPlan(building.step(collection, state), async (statement) => {
-      const result = await transaction.run(statement);
-      if (!/doc::text from holdfast_resources_1/.test(statement.sql)) return result;
-      writing ??= other
-        .run(`update holdfast_resources_1 set keys = array['\\x07'::bytea] where key = '${idOf(700)}'`)
-        .then(() => {
-          isWritten = true;
-        });
-      await until("the write waits or is done", async () => isWritten || (await waits()));
-      return result;
-    }),
-  );
-  await writing;
-  const { key } = await below.first(
-    `select encode(keys[1], 'hex') as key from holdfast_resources_1 where key = '${idOf(700)}'`,
-  );
-  assert.equal(key, 7); // "07" as a number
-});
-
-test("a step of an instance that does not know the present declaration writes nothing", async (t) => {
-  const { address, connections, collection, state } = await begun(t);
-  const { store } = await open(t, address);
-  await store.migrate([{ ...byN, timestamps: true }]);
-  await store.close();
-  const step = () =>
-    transact(connections, smallWrite, (transaction) => transaction.runPlan(building.step(collection, state)));
-  await assert.rejects(step, StepTaken);
 });
 
 test("the step that ends the building of an index that is gone does not bring back an old declaration", async (t) => {

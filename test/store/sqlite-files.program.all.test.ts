@@ -25,7 +25,7 @@ import { openReader, openStore } from "../../src/store/open.ts";
 import { maxPageBytes } from "../../src/store/port/page.ts";
 import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { watchFiles } from "../../src/store/sqlite/file/watch.ts";
-import { ceilingMs, until } from "../until.ts";
+import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
@@ -244,28 +244,6 @@ test("a reader works beside a service, and with none", async () => {
     await cleanup();
   }
 });
-
-for (const file of ["", "-shm", ".lock"]) {
-  for (const attack of ["remove", "replace"]) {
-    test(`a store stops whose file x.db${file} is ${attack}d under it`, { timeout: ceilingMs }, async () => {
-      const { promise, resolve } = Promise.withResolvers<string>();
-      const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });
-      try {
-        await store.migrate([topics]);
-        if (attack === "remove") rmSync(path + file);
-        else {
-          copyFileSync(path + file, `${path}.copy`);
-          renameSync(`${path}.copy`, path + file);
-        }
-        const reason = await promise;
-        assert.ok(reason.endsWith(`${file} was ${attack}d while it was in use`), reason);
-        await rejectsWith("UNAVAILABLE", commit(store, [created(topic("a"))]));
-      } finally {
-        await cleanup();
-      }
-    });
-  }
-}
 
 for (const [file, cut] of [
   ["-wal", (path: string) => truncateSync(`${path}-wal`)],

@@ -6,12 +6,14 @@ export const accessFaults: readonly Fault[] = [
     name: "empty-claim",
     what: "A rule that compares with a claim of the token applies the empty list, so nin is true of every resource.",
     noticedBy: "test/access/where",
+    test: 'with the claims {"tenant":[]}',
     replacements: [["value.length > 0 && value.every(isKnown)", "value.every(isKnown)"]],
   },
   {
     name: "list-without-read",
     what: "A list shows resources that the caller cannot read, because only the rule for lists is applied.",
     noticedBy: "test/access/rules",
+    test: "a list is of what its caller may read",
     replacements: [
       [
         'action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;',
@@ -23,6 +25,7 @@ export const accessFaults: readonly Fault[] = [
     name: "token-after-expiry",
     what: "A token that was used before is accepted after its expiry.",
     noticedBy: "test/access/tokens",
+    test: "is not checked again, and holds for no longer than it says",
     replacements: [
       [
         "known !== undefined && now < known.validUntil ? known.principal : undefined",
@@ -34,6 +37,7 @@ export const accessFaults: readonly Fault[] = [
     name: "restores-without-delete",
     what: "A restore of many needs no right to delete each resource.",
     noticedBy: "test/http/access/deleted",
+    test: "are restored only by callers who have the right to delete, also if there is nothing to restore",
     replacements: [['  operation.guard.require("delete", last.text);\n', ""]],
   },
 ];

@@ -6,6 +6,7 @@ export const changesFaults: readonly Fault[] = [
     name: "monitor-after-snapshot",
     what: "The position in the monitor link of a list is read after the page, so a change between the two is missed.",
     noticedBy: "test/changes/feed-property",
+    test: "15 cases on sqlite with one instance: nothing is missing, nothing is too much (HOLDFAST_TEST_SEED=1)",
     replacements: [
       [
         "const mark = feed.log.markAt(collection.name, page.sequence);",
@@ -16,7 +17,8 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "filter-forgets-before",
     what: "A filter of the feed does not look at the text before a change, so a resource that enters the view is not created.",
-    noticedBy: "test/changes/feed-property",
+    noticedBy: "test/client/events",
+    test: "a feed gives what a collection's subscriber sees, and resources can be replaced by it",
     replacements: [
       [
         'const wasSeen = change.superseded !== undefined && isSeen(view, parsed(change, "superseded"));',
@@ -27,7 +29,8 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "page-splits-commit",
     what: "A page of the feed ends between two changes of one commit.",
-    noticedBy: "test/changes/feed-property",
+    noticedBy: "test/http/events",
+    test: "a page never ends between the changes of one commit, and they share a group",
     replacements: [
       [
         "const isWithin = isSame && this.#end.splitsCommits !== true;",
@@ -39,6 +42,7 @@ export const changesFaults: readonly Fault[] = [
     name: "postgres-head-unlocked",
     what: "PostgreSQL: a commit does not hold the lock of the head until its end, so a later sequence can be committed first.",
     noticedBy: "test/postgres/feed-order",
+    test: "a commit that has its sequence holds back later ones, so that nobody reads beyond it",
     replacements: [
       [
         "await transaction.runPlan(flush(this.#parts, staged));",
@@ -50,6 +54,7 @@ export const changesFaults: readonly Fault[] = [
     name: "erase-without-note",
     what: "An erase does not note the gap in the change log, so since=start is gone again and again.",
     noticedBy: "test/store/sqlite",
+    test: "an erase and a time without history are noted as gaps in the log",
     replacements: [
       [
         "yield* logs.noteGaps(number, yield* parts.raiseSequence(collection, by));",
@@ -61,6 +66,7 @@ export const changesFaults: readonly Fault[] = [
     name: "stream-keeps-rights",
     what: "A stream of events is judged once, so it goes on after the key was revoked.",
     noticedBy: "test/http/event-views",
+    test: "a stream ends soon after its key was revoked, and a waiting page is refused",
     replacements: [
       [
         "this.#service.elapsed() - this.#checkedAt > checkedMs;",
@@ -72,18 +78,21 @@ export const changesFaults: readonly Fault[] = [
     name: "quiet-stream-unchecked",
     what: "A stream of events without events is not checked until the next heartbeat, so it outlives its key.",
     noticedBy: "test/http/event-rights",
+    test: "a stream without events ends soon after its token has expired, or its key was revoked",
     replacements: [["subscriber.hasCredential ? Math.min(now, until) : until", "until"]],
   },
   {
     name: "slow-read-unchecked",
     what: "A stream of events is not checked after a read that took long, so it sends events to a token that has expired.",
     noticedBy: "test/http/event-rights",
+    test: "a token that expires while the log is read gets no event of this read",
     replacements: [["if (next.bytes.length > 0 && subscriber.isOld) {", "if (next.bytes.length < 0) {"]],
   },
   {
     name: "quiet-stream-falls-behind",
     what: "The position of a stream moves on only with its events, so that of a filtered stream falls behind the log.",
-    noticedBy: "test/http/quiet-streams",
+    noticedBy: "test/http/filtered-streams",
+    test: "the position of a stream that sees none of the changes keeps up with the log",
     replacements: [
       [
         "      position = next.position;\n      const isQuiet",
@@ -95,36 +104,42 @@ export const changesFaults: readonly Fault[] = [
     name: "event-text-not-shared",
     what: "The text of an event is made again for each filter.",
     noticedBy: "test/http/shared-streams",
+    test: "one read and one text of each event serve all subscribers that see the same",
     replacements: [["recentEvents.set(change, events.set(name, text));", ""]],
   },
   {
     name: "busy-collection-first",
     what: "A feed of several collections always reads the first one first, so a busy one delays the others without end.",
-    noticedBy: "test/http/event-streams",
+    noticedBy: "test/http/busy-streams",
+    test: "a busy collection does not delay the events of the others",
     replacements: [["if (views.length < 2) return views;", "if (views.length > 0) return views;"]],
   },
   {
     name: "open-feed-unaware",
     what: "A feed of all collections does not look for those that another instance has created, so their positions are refused.",
-    noticedBy: "test/postgres/feed-instances",
+    noticedBy: "test/postgres/feed-wakes",
+    test: "now is after the last change, also of a collection that the other instance has just created",
     replacements: [["await store.logHeads([]);", "await Promise.resolve(store);"]],
   },
   {
     name: "heads-not-compared",
     what: "PostgreSQL: the poll of the heads never finds a change, so streams do not get the commits of other instances.",
-    noticedBy: "test/postgres/feed-instances",
+    noticedBy: "test/postgres/feed-wakes",
+    test: "a commit of one instance wakes the streams of the other",
     replacements: [["before?.get(name)?.sequence !== sequence", "before !== before && sequence > 0"]],
   },
   {
     name: "stream-place-kept",
     what: "The place of a stream that has ended is never free again.",
     noticedBy: "test/http/shared-limits",
+    test: "streams of many callers are counted as if each had a counter",
     replacements: [["return onlyOnce(() => add(key, -1));", "return () => {};"]],
   },
   {
     name: "live-list-of-other-caller",
     what: "The client's live list goes on with another token as if the rights were the same.",
-    noticedBy: "test/client/live",
+    noticedBy: "test/client/live-rights",
+    test: "a live list is read again with another token, and ends without a valid one",
     replacements: [
       [
         "if (answer.credential === expected.credential) return answer;",
@@ -136,6 +151,7 @@ export const changesFaults: readonly Fault[] = [
     name: "old-receiver",
     what: "After a change of a webhook, deliveries still go out as it was before.",
     noticedBy: "test/http/webhooks/changed",
+    test: "after the answer to a change, the old address gets nothing more",
     store: "postgres", // with two instances
     replacements: [
       ["if (now?.version === this.#version) return true;", "if (now !== undefined) return true;"],

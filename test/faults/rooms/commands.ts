@@ -6,12 +6,14 @@ export const commandFaults: readonly Fault[] = [
     name: "shown-store-password",
     what: "The configuration that administrators read contains the password of the store.",
     noticedBy: "test/config/shown-options",
+    test: "secrets are left out",
     replacements: [["show: (_, { store }) => shownAddress(store),", "show: (value) => value,"]],
   },
   {
     name: "environment-before-flag",
     what: "An environment variable overrides the flag of the same option.",
     noticedBy: "test/config/config",
+    test: "console is true or false, from the file, the environment or a flag",
     replacements: [
       [
         `    flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
@@ -24,7 +26,8 @@ export const commandFaults: readonly Fault[] = [
   {
     name: "unchecked-ignore-case",
     what: "Neither the start nor an import checks the stored resources when a unique attribute gets ignoreCase.",
-    noticedBy: "test/commands/unique",
+    noticedBy: "test/commands/unique-case",
+    test: "values that differ only in case are found once ignoreCase is declared",
     replacements: [
       [
         "!isDeepStrictEqual(before.unique ?? [], now.unique)",
@@ -38,7 +41,8 @@ export const commandFaults: readonly Fault[] = [
   {
     name: "store-closes-first",
     what: "The service closes its store while it still answers the last requests.",
-    noticedBy: "test/commands/life",
+    noticedBy: "test/commands/last-requests",
+    test: "a request that is still coming in when the listener closes is answered",
     replacements: [
       [
         '  await close();\n  parts.stage = "the other threads";',
@@ -49,7 +53,8 @@ export const commandFaults: readonly Fault[] = [
   {
     name: "check-last-collection",
     what: "holdfast check counts only the problems of the last collection.",
-    noticedBy: "test/commands/check",
+    noticedBy: "test/commands/check-ids",
+    test: "another kind of id than the store has is a misfit",
     replacements: [
       [
         'problems += await checkResources(reader, collection, [...checkNames, "ids"]);',
@@ -60,25 +65,29 @@ export const commandFaults: readonly Fault[] = [
   {
     name: "export-leaves-unfinished",
     what: "An export that fails leaves its unfinished file.",
-    noticedBy: "test/commands/export",
+    noticedBy: "test/commands/export-places",
+    test: "an export to folder is one line: it is a folder",
     replacements: [["await rm(unfinished, { force: true }).catch(() => {});", ""]],
   },
   {
     name: "import-last-batches",
     what: "An import does not wait for the last batches, so it does not notice that they failed.",
-    noticedBy: "test/commands/import",
+    noticedBy: "test/commands/import-faults",
+    test: "one bad line, and nothing is imported: every bad line is named with its reason",
     replacements: [["await Promise.all(this.#pending);", ""]],
   },
   {
     name: "rotate-expiry",
     what: "A rotated key gets the expiry of the old key instead of the same period of validity.",
-    noticedBy: "test/commands/keys",
+    noticedBy: "test/commands/key-rotation",
+    test: "a key that replaces another is like it, and the other works on for a while",
     replacements: [["expiresAt === undefined ? undefined : now + (expiresAt - createdAt)", "expiresAt"]],
   },
   {
     name: "client-repeats",
     what: "The client repeats a request that got no response, even if a second effect would do harm.",
     noticedBy: "test/client/retries",
+    test: "does not repeat what could undo the writes of others",
     replacements: [
       [
         'if (failure.kind === "network") return isRepeatable;',

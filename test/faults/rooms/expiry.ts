@@ -8,12 +8,14 @@ export const expiryFaults: readonly Fault[] = [
     name: "expires-late",
     what: "A resource still exists at the moment at which it expires.",
     noticedBy,
+    test: "a resource is 404 for reads and writes",
     replacements: [['key <= keyOf({ ms: now, rest: "" })', 'key < keyOf({ ms: now, rest: "" })']],
   },
   {
     name: "reads-expired",
     what: "A read finds a resource that has expired and is not deleted yet.",
     noticedBy,
+    test: "a resource is 404 for reads and writes",
     replacements: [
       [
         "return stored instanceof Promise ? stored.then(live) : live(stored);",
@@ -25,12 +27,14 @@ export const expiryFaults: readonly Fault[] = [
     name: "totals-with-expired",
     what: "The total of a whole collection counts expired resources.",
     noticedBy,
+    test: "lists, totals, figures, searches and counts leave it out, before it is deleted",
     replacements: [["return (whole.total ?? 0) - (expired.total ?? 0);", "return whole.total ?? 0;"]],
   },
   {
     name: "expired-state",
     what: "A list without its expired resources has the entity tag of the list with them.",
     noticedBy,
+    test: "the entity tags of lists and figures change, and no kept page is sent",
     replacements: [
       [
         'listed === "everything" && isOfOne && page.hidesExpired !== true',
@@ -43,6 +47,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "figures-of-expired",
     what: "Figures without expired resources have the entity tag of those with them.",
     noticedBy,
+    test: "the entity tags of lists and figures change, and no kept page is sent",
     replacements: [
       ['listed === "everything" && isOfOne && !hidesExpired', 'listed === "everything" && isOfOne'],
     ],
@@ -51,6 +56,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "related-expired",
     what: "Filters, sorts and groups through relations find expired resources.",
     noticedBy,
+    test: "it counts as missing for embedding, related filters, sorts and groups",
     replacements: [
       [
         "return { ...each, filter: own === undefined ? inner : joined(inner, own) };",
@@ -62,6 +68,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "embeds-expired-referrers",
     what: "The expired resources that refer to another one are embedded.",
     noticedBy,
+    test: "what refers to a resource is embedded until it expires",
     replacements: [
       [
         "return store.referring(live === undefined ? query : { ...query, filter: joined(query.filter, live) });",
@@ -73,6 +80,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "keeps-embedded-expired",
     what: "A kept response goes on to embed a resource that has expired.",
     noticedBy,
+    test: "it counts as missing for embedding, related filters, sorts and groups",
     replacements: [
       [
         "targetsOf(listing.asked.embeds).some(({ expires }) => expires !== undefined)",
@@ -84,6 +92,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "refers-to-expired",
     what: "A new reference can lead to a resource that has expired.",
     noticedBy,
+    test: "no new reference can lead to it, but one that is there can stay",
     replacements: [
       [
         'if (visible === "everything" && !expires) return false;',
@@ -95,6 +104,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "holds-expired-values",
     what: "An expired resource keeps its unique values until it is deleted.",
     noticedBy,
+    test: "a write that needs a unique value deletes its holder in the same commit",
     replacements: [
       [
         "const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;",
@@ -106,24 +116,28 @@ export const expiryFaults: readonly Fault[] = [
     name: "batch-in-parts",
     what: "Each operation of a batch in a collection that expires is a commit of its own.",
     noticedBy: "test/http/expiry-writes",
+    test: "is a part of its batch",
     replacements: [["(service.isBatch === true ? undefined : service.expiry)", "service.expiry"]],
   },
   {
     name: "holder-by-writer",
     what: "The delete of an expired resource whose values a write takes is noted as the writer's.",
     noticedBy,
+    test: "a write that needs a unique value deletes its holder in the same commit",
     replacements: [["replaced: text.length, principal: expiryPrincipal }", "replaced: text.length }"]],
   },
   {
     name: "id-of-expired",
     what: "A create with the id of an expired resource waits for its delete.",
     noticedBy,
+    test: "a create with its id goes on above its version",
     replacements: [["await service.expiry?.release(key);", "await undefined;"]],
   },
   {
     name: "imports-beside-expired",
     what: "An import is refused because of the values of an expired resource.",
     noticedBy,
+    test: "an import gets them",
     replacements: [
       ["await service.expiry?.sweep([collection.name, ", "await service.expiry?.sweep([].slice(0, 0) && ["],
     ],
@@ -132,12 +146,14 @@ export const expiryFaults: readonly Fault[] = [
     name: "sweeps-one-slice",
     what: "A sweep deletes only the resources of its first commit.",
     noticedBy,
+    test: "deletes more than one commit can",
     replacements: [["      if (!page.more) return;\n      page =", "      return;\n      page ="]],
   },
   {
     name: "restores-expired",
     what: "A restore brings back a resource that has expired, so it is gone at once.",
     noticedBy,
+    test: "a restore sets no new date, and says so",
     replacements: [
       [
         "service.expiry?.isOver(key.collection, next) === true",
@@ -149,6 +165,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "past-with-expired",
     what: "A list as of a time has resources that had expired by then.",
     noticedBy,
+    test: "a list as of a time has the resources that had not expired then",
     replacements: [
       [
         "return this.#store.list({ ...query, filter: joined(filter, live) });",
@@ -160,12 +177,14 @@ export const expiryFaults: readonly Fault[] = [
     name: "tells-expiry",
     what: "Callers learn the name of an attribute that is hidden from them, because resources expire by it.",
     noticedBy,
+    test: "only those who see the attribute learn its name",
     replacements: [["expires !== undefined && isSeen(expires.path) && {", "expires !== undefined && {"]],
   },
   {
     name: "new-expiry-unasked",
     what: "A new `expires` deletes resources without being asked.",
     noticedBy: "test/commands/expiry",
+    test: "a new expires deletes no resource unless the start accepts it",
     replacements: [
       ["      await requireNoneExpired(store, collection, Date.now());\n    }\n    plan", "    }\n    plan"],
     ],
@@ -174,6 +193,7 @@ export const expiryFaults: readonly Fault[] = [
     name: "exports-expired",
     what: "An export has expired resources.",
     noticedBy: "test/commands/expiry",
+    test: "an export leaves out what has expired, and an import gets its values",
     replacements: [
       [
         "if (collection === undefined || !hasExpired(collection, each.text, now())) yield each;",
@@ -185,12 +205,14 @@ export const expiryFaults: readonly Fault[] = [
     name: "cascades-into-restrict",
     what: "A service starts although references restrict what would be deleted with expired resources.",
     noticedBy: "test/collection/expiry",
+    test: "a reference that restricts what goes with an expired resource",
     replacements: [['if (onDelete === "cascade") deleted.add(from);', ""]],
   },
   {
     name: "all-sweep",
     what: "Each instance on a database deletes expired resources, whatever the lease says.",
     noticedBy: "test/postgres/expiry",
+    test: "one instance sweeps, and another takes over when its lease has expired",
     store: "postgres",
     replacements: [["if (sweeps && (await this.#lease.take()))", "if (sweeps)"]],
   },

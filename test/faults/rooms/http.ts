@@ -6,12 +6,14 @@ export const httpFaults: readonly Fault[] = [
     name: "fields-page-repeats",
     what: "A page that is made of several pages of the store contains resources twice.",
     noticedBy: "test/http/lists-fields",
+    test: "make a page as long as what it sends, whatever the store reads",
     replacements: [["const end = last.items.at(-1);", "const end = last.items.at(-2);"]],
   },
   {
     name: "lists-one-caller",
     what: "The slow lists of all addresses take turns as if they were of one caller.",
     noticedBy: "test/http/lists-gone",
+    test: "without credentials, lists from one address are of one caller, and those from another address are not",
     replacements: [
       ["networkOf(client.ip)}` : `principal", "networkOf(client.ip && undefined)}` : `principal"],
     ],
@@ -20,6 +22,7 @@ export const httpFaults: readonly Fault[] = [
     name: "holder-shown",
     what: "A refused unique value names the other resource to callers who cannot read it.",
     noticedBy: "test/http/unique-combinations",
+    test: "points at every attribute, and names the other resource only to those who can read it",
     replacements: [
       ['guardOf(service, collection, caller).may("read", stored.text) ? path', "collection.name ? path"],
     ],
@@ -28,6 +31,7 @@ export const httpFaults: readonly Fault[] = [
     name: "accept-zero",
     what: "A format that the Accept header excludes with q=0 is used.",
     noticedBy: "test/http/negotiation",
+    test: "text/html rules JSON out",
     replacements: [
       [
         "if (quality > (best?.quality ?? 0)) best =",
@@ -39,12 +43,14 @@ export const httpFaults: readonly Fault[] = [
     name: "body-limit",
     what: "A body that is exactly as long as the limit is refused.",
     noticedBy: "test/http/limits",
+    test: "content of the limit is taken, and one byte more is a 413 that closes",
     replacements: [["if (bytes > maxBytes) return refuse(", "if (bytes >= maxBytes) return refuse("]],
   },
   {
     name: "console-nonce",
     what: "Every page of the console has the same nonce.",
     noticedBy: "test/http/console",
+    test: "has another nonce in every response",
     replacements: [
       ["const nonce = randomBytes(18).toString", "const nonce = randomBytes(18).fill(1).toString"],
     ],
@@ -52,13 +58,15 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "hooked-body-ignored",
     what: "In an application of Fastify, the service stores the body as it was sent, although a hook has changed it.",
-    noticedBy: "test/http/embed",
+    noticedBy: "test/http/embed-hooks",
+    test: "what a hook makes of the body is stored, and what is not JSON is refused",
     replacements: [["return isSame ? this.#content :", "return isSame || raw.complete ? this.#content :"]],
   },
   {
     name: "hooked-import-body",
     what: "A guard of an application takes the body of an import for an empty one.",
-    noticedBy: "test/http/embed",
+    noticedBy: "test/http/embed-hooks",
+    test: "a guard in preValidation that an application adds before the plugin reads the body of every write",
     replacements: [
       ['return unreadable(importAdvice, { code: "HOLDFAST_IMPORT", status: 500 });', "return undefined;"],
     ],
@@ -66,19 +74,22 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "hooked-body-held",
     what: "A body that a hook of an application refuses counts as held for ever.",
-    noticedBy: "test/http/embed",
+    noticedBy: "test/http/embed-hooks",
+    test: "bodies that a hook refuses use no memory afterwards",
     replacements: [['connection.off("close", done);\n    callback();', 'connection.off("close", done);']],
   },
   {
     name: "cors-etag",
     what: "CORS does not expose ETag, so scripts of other origins cannot read it.",
     noticedBy: "test/http/hosts-and-cors",
+    test: "to an allowed origin may be read by it, errors too",
     replacements: [["Content-Location, ETag, Allow,", "Content-Location, Allow,"]],
   },
   {
     name: "dates-beside-tags",
     what: "If-Modified-Since is applied although the request has If-None-Match.",
     noticedBy: "test/http/conditional",
+    test: "goes by dates where there are no ETags",
     replacements: [
       [
         "} else if (readAt !== undefined && isPublic(current, readAt)) {",
@@ -90,6 +101,7 @@ export const httpFaults: readonly Fault[] = [
     name: "quota-twice",
     what: "A request with an invalid credential counts twice against the quota of its address.",
     noticedBy: "test/http/rate",
+    test: "counts a request with an invalid credential once",
     replacements: [
       [
         "} catch (problem) {\n    return refuse(problem);",
@@ -101,12 +113,14 @@ export const httpFaults: readonly Fault[] = [
     name: "last-link",
     what: "The link to the last page leads to an empty page when the total is a multiple of the limit.",
     noticedBy: "test/http/lists-links",
+    test: "from every page of any list, links lead to the rest of that list",
     replacements: [["Math.floor((total - 1) / limit) * limit", "Math.floor(total / limit) * limit"]],
   },
   {
     name: "history-hidden",
     what: "An earlier version of a resource contains the attributes that the caller cannot see.",
     noticedBy: "test/http/access/attributes",
+    test: "is in no answer to others: not to reads, lists, tables, history or writes",
     replacements: [
       [
         "return isVisible ? foundResult(service, operation, request, stored) : notFound;",
@@ -119,6 +133,7 @@ export const httpFaults: readonly Fault[] = [
     name: "restore-hidden",
     what: "A restore also restores the attributes that the caller cannot see.",
     noticedBy: "test/http/access/attributes",
+    test: "is in no answer to others: not to reads, lists, tables, history or writes",
     replacements: [
       ["!visibility.hidden.has(name) && !visibility.readOnly.has(name)", "!visibility.readOnly.has(name)"],
     ],
@@ -127,12 +142,14 @@ export const httpFaults: readonly Fault[] = [
     name: "batches-deadlock",
     what: "Two batches that change the same resources in opposite orders wait for each other.",
     noticedBy: "test/http/batch-races",
+    test: "batches that change the same resources in opposite orders do not wait for each other",
     replacements: [["return [...names].sort();", "return [...names];"]],
   },
   {
     name: "key-free-too-early",
     what: "An Idempotency-Key is free for another request as soon as its first request has timed out, although the commit is still in progress.",
     noticedBy: "test/http/idempotency-stuck",
+    test: "a key whose write may still happen is held until that is known, and then answered with it",
     replacements: [
       [
         "if (idempotency.commit === undefined) release();\n    else idempotency.commit.then(release, release);",
@@ -144,24 +161,28 @@ export const httpFaults: readonly Fault[] = [
     name: "retry-without-read",
     what: "A change that is overtaken does not decide again, so it is overtaken every time.",
     noticedBy: "test/postgres/contended",
+    test: "no patch of two services to one resource is lost or gives up",
     replacements: [["() => attemptNext(write, turn)", "((first) => () => first)(attemptNext(write, turn))"]],
   },
   {
     name: "kept-page-of-another-view",
     what: "A caller gets a list with attributes that are hidden from this caller, because another caller has just requested it.",
     noticedBy: "test/http/kept-pages",
+    test: "lists of one page do not get each other's response, in whichever order they are requested",
     replacements: [["list.collection.visibility === listing.collection.visibility", "true"]],
   },
   {
     name: "kept-page-of-another-service",
     what: "An empty list has the links of another service in the process.",
     noticedBy: "test/http/kept-pages",
+    test: "a collection that does not exist has its own links in each service of a process",
     replacements: [["page === emptyPage || ", ""]],
   },
   {
     name: "late-content-old-state",
     what: "A write whose content arrives late is decided from the state before the content.",
     noticedBy: "test/http/reads-of-writes",
+    test: "a write whose content has arrived reads its resource once",
     replacements: [
       ["if (!request.content.isComplete) forget();", "if (request.content.isComplete) forget();"],
     ],
@@ -170,12 +191,14 @@ export const httpFaults: readonly Fault[] = [
     name: "reads-twice",
     what: "A write reads its resource twice, although its content has arrived.",
     noticedBy: "test/http/reads-of-writes",
+    test: "a write whose content has arrived reads its resource once",
     replacements: [["(isOld ? undefined : found) ??", "(isOld ? found : undefined) ??"]],
   },
   {
     name: "turn-until-written",
     what: "A change of a resource waits for the flush of the one before it.",
     noticedBy: "test/http/shared-flushes",
+    test: "a change that fails takes back what was decided after it, and this is decided again",
     replacements: [
       [
         "if (pending.get(name) === made) pending.delete(name);\n      });",
@@ -187,6 +210,7 @@ export const httpFaults: readonly Fault[] = [
     name: "batch-until-written",
     what: "A batch waits for the flush of the change before it, and later ones wait for its flush.",
     noticedBy: "test/http/shared-flushes",
+    test: "a batch that fails takes back what was decided after it",
     replacements: [
       [
         'operations.every(({ method }) => method !== "DELETE")',
@@ -198,6 +222,7 @@ export const httpFaults: readonly Fault[] = [
     name: "pending-taken-for-written",
     what: "A change that changes nothing is answered with success, although the commit of the state that it found has failed.",
     noticedBy: "test/http/shared-flushes",
+    test: "a change that changes nothing is answered when the state that it found is on disk",
     replacements: [
       ["committed.then((all) => (all.every(Boolean) ? finished() : overtaken))", "committed.then(finished)"],
     ],
@@ -206,12 +231,14 @@ export const httpFaults: readonly Fault[] = [
     name: "pending-text-not-compared",
     what: "A change is decided from a state that was not written, and overwrites what another instance has written in its place.",
     noticedBy: "test/http/shared-flushes",
+    test: "a version that another write has made instead is not taken for the expected one",
     replacements: [["resource.now?.text !== expectText", "resource.now === undefined"]],
   },
   {
     name: "overtaken-refused",
     what: "A write that another instance overtakes is refused as if a precondition of its client had failed.",
     noticedBy: "test/postgres/contended",
+    test: "no batch of two services that changes one resource is lost or gives up",
     replacements: [
       ['if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;', ""],
     ],
@@ -219,25 +246,29 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "large-read-keeps-memory",
     what: "The memory that a large read holds is never given back to the budget.",
-    noticedBy: "test/http/large-reads",
+    noticedBy: "test/http/large-read-memory",
+    test: "gives back what it holds when it ends, so that other ones can begin",
     replacements: [["if (!this.#isPart) this.#admission.held -= this.#further;", ""]],
   },
   {
     name: "ticket-keeps-place",
     what: "A request counts as in progress for ever.",
-    noticedBy: "test/http/large-reads",
+    noticedBy: "test/http/large-read-memory",
+    test: "gives back everything when it ends, and only once",
     replacements: [["if (this.#isInProgress) this.#admission.requests.own--;", ""]],
   },
   {
     name: "lease-not-counted",
     what: "With several threads, a caller can exceed its quota, because the main thread does not count what it leases.",
     noticedBy: "test/http/shared-limits",
+    test: "together never let a caller have more than its quota, and refuse it only after nine tenths",
     replacements: [["window.left -= requests;", ""]],
   },
   {
     name: "response-memory-twice",
     what: "The memory of a response is given back twice: when it has been sent, and again when its connection closes.",
-    noticedBy: "test/http/slow-clients",
+    noticedBy: "test/http/read-responses",
+    test: "the memory of responses that were read slowly is free once, and not again when their connection closes",
     replacements: [
       [
         'response.off("finish", done);\n      connection.off("close", done);',
@@ -249,12 +280,14 @@ export const httpFaults: readonly Fault[] = [
     name: "update-counts-hidden-from-zero",
     what: "$increment of a write-only attribute counts from 0 and overwrites its value.",
     noticedBy: "test/http/access/updates",
+    test: "a write-only attribute can be set and removed, and nothing else",
     replacements: [["requireNone(unreadableViolations(patch, visibility));", ""]],
   },
   {
     name: "bulk-counts-unlisted",
     what: "A bulk change that matches too many also counts resources that the caller cannot list.",
     noticedBy: "test/http/access/bulk",
+    test: "tells nothing of resources that the caller cannot list: not by numbers, filters, ids or dry runs",
     replacements: [
       [
         "readPage(service, { ...query, limit: 1, count: true }",
@@ -265,7 +298,8 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "bulk-size-after",
     what: "A bulk change is limited only by the size of the resources before it.",
-    noticedBy: "test/http/bulk-bounds",
+    noticedBy: "test/http/bulk-sizes",
+    test: "more than 4 MiB after the change is a 413 and changes nothing",
     replacements: [
       [
         "bytes += Math.max(Buffer.byteLength(current.text), Buffer.byteLength(next));",
@@ -277,12 +311,14 @@ export const httpFaults: readonly Fault[] = [
     name: "import-dry-run-writes",
     what: "A dry run of an import writes what it has checked.",
     noticedBy: "test/http/imports",
+    test: "writes nothing, creates no collection, and reports what an import would do",
     replacements: [["if (asked.dryRun) await load.tryOut();", "if (asked.dryRun) await load.finish();"]],
   },
   {
     name: "keys-for-all",
     what: "Callers who do not administer the service can create API keys.",
     noticedBy: "test/http/administration/keys",
+    test: "do not exist for a caller without a credential",
     replacements: [
       [
         'who: "administrators",\n  exists: ({ settings }: Described) => settings.hasKeys,',
@@ -294,6 +330,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-of-administrators",
     what: "An administrator can give a key any role, also that of administrators.",
     noticedBy: "test/http/administration/keys",
+    test: "cannot have the role of administrators",
     replacements: [
       ["if (roles.includes(role)) return undefined;", "if (roles.length > 0) return undefined;"],
     ],
@@ -302,6 +339,7 @@ export const httpFaults: readonly Fault[] = [
     name: "hidden-resource-answered",
     what: "An answer about access differs between a hidden resource and one that does not exist.",
     noticedBy: "test/http/administration/access",
+    test: "whether a hidden resource exists, and the rules that hide it",
     replacements: [
       [
         "const passes = about.text !== undefined && includes(visible, about.text);",
@@ -313,6 +351,7 @@ export const httpFaults: readonly Fault[] = [
     name: "count-of-hidden",
     what: "The description of a collection counts resources that the caller cannot list.",
     noticedBy: "test/http/administration/collections",
+    test: "have a count only if the caller can list every resource, and rules only for administrators",
     replacements: [
       ['const isCounted = guard.listed === "everything";', 'const isCounted = guard.listed !== "nothing";'],
     ],
@@ -321,6 +360,7 @@ export const httpFaults: readonly Fault[] = [
     name: "schema-of-restricted",
     what: "The description of a collection has definitions that only restricted attributes use.",
     noticedBy: "test/http/administration/collections",
+    test: "show nothing of attributes that are restricted to other roles",
     replacements: [
       [
         "return { root, input: hidden.length > 0 ? withoutUnused(input, pointer) : input, isListed };",
@@ -331,7 +371,8 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "import-for-all",
     what: "Callers who do not administer the service can import.",
-    noticedBy: "test/http/import-bounds",
+    noticedBy: "test/http/import-limits",
+    test: "with auth, administrators only; for all others the path does not exist",
     replacements: [
       [
         'isAdministrative: who === "administrators",',
@@ -347,6 +388,7 @@ export const httpFaults: readonly Fault[] = [
     name: "rewind-for-all",
     what: "Callers who do not administer the service can rewind.",
     noticedBy: "test/http/rewind-bounds",
+    test: "with auth, administrators only; for all others the path does not exist",
     replacements: [
       [
         'path: "/_rewind",\n  method: "POST",\n  who: "administrators",',
@@ -358,12 +400,14 @@ export const httpFaults: readonly Fault[] = [
     name: "rewind-changes-more",
     what: "A rewind changes one resource more than its max allows.",
     noticedBy: "test/http/rewind",
+    test: "if more resources would change than its max, and the max in the message works",
     replacements: [["if (length > max) throw tooMany", "if (length > max + 1) throw tooMany"]],
   },
   {
     name: "hint-tells-all",
     what: "The hint about a misspelled collection names collections that the caller cannot list.",
-    noticedBy: "test/http/collections",
+    noticedBy: "test/http/collection-hint",
+    test: "names only what the caller can list",
     replacements: [
       [
         "return listedNames(service, { principal: await identify(service, request) });",
@@ -375,12 +419,14 @@ export const httpFaults: readonly Fault[] = [
     name: "rewind-ignores-schema",
     what: "A rewind writes resources that do not fit today's schema.",
     noticedBy: "test/http/rewind-bounds",
+    test: "is listed together with taken values and lost references, and nothing changes",
     replacements: [["if (collection.schema === undefined) return;", "if (collection.schema !== id) return;"]],
   },
   {
     name: "import-grows",
     what: "The resources of an import can become larger than their limit, which fills the disk.",
-    noticedBy: "test/http/import-bounds",
+    noticedBy: "test/http/import-limits",
+    test: "an import is also limited by what the resources become, and each resource has the limit of a body",
     replacements: [
       ["if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);", ""],
     ],
@@ -389,6 +435,7 @@ export const httpFaults: readonly Fault[] = [
     name: "own-id-shows-tag",
     what: "A create with a chosen id tells the ETag of the present resource to callers who cannot read it.",
     noticedBy: "test/http/own-ids",
+    test: "the rule for creates decides, and an id that the caller may not read is a 412 without an ETag",
     replacements: [
       [
         'guard.may("read", current.text) ? guard.validators(current)',
@@ -400,6 +447,7 @@ export const httpFaults: readonly Fault[] = [
     name: "own-id-reveals-integers",
     what: "A PUT with If-None-Match shows which integer ids exist that the caller cannot see.",
     noticedBy: "test/http/own-ids",
+    test: "integer ids say the same of an id that the caller may not read and of one that nobody has",
     replacements: [
       [
         "    requireChoosable(collection, operation.id);\n    if (current !== undefined) throw idTaken(undefined);",
@@ -411,6 +459,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-create-refused",
     what: "A PUT by a unique key is refused because another one has created the resource first.",
     noticedBy: "test/http/by-unique-key",
+    test: "200 clients with one key make one resource, and no change is lost",
     replacements: [
       [
         "if (error.takenBy !== undefined && (await canBeHolder(write, error, error.takenBy))) return overtaken;",
@@ -422,6 +471,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-changed",
     what: "A write by a unique key changes a resource that has other values by now.",
     noticedBy: "test/http/by-unique-key",
+    test: "clients that create, change, rename and delete one key meet no 409 and no second resource",
     replacements: [
       [
         "if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;",
@@ -433,6 +483,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-batch-refused",
     what: "A batch with a PUT by a unique key is refused because another request has created the resource first.",
     noticedBy: "test/http/by-unique-key",
+    test: "200 batches with one key make one resource",
     replacements: [
       ["const isOther = batch.refusedFor !== takenBy;", "const isOther = takenBy === undefined;"],
     ],
@@ -441,12 +492,14 @@ export const httpFaults: readonly Fault[] = [
     name: "key-batch-blind",
     what: "A write by a unique key in a batch does not see the resources that earlier operations have made.",
     noticedBy: "test/http/by-unique-key",
+    test: "each operation sees the earlier ones",
     replacements: [["return known.value === value;", 'return known.value === value && value === "";']],
   },
   {
     name: "key-retry-mixed",
     what: "A patch by a unique key gets the stored response to a patch of another resource.",
     noticedBy: "test/http/by-unique-key",
+    test: "the key of another resource is another one",
     replacements: [
       ['(method === "POST" ? "" : canonicalQuery(target))', '(method !== "" ? "" : canonicalQuery(target))'],
     ],
@@ -455,6 +508,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-hidden",
     what: "A caller can name a resource by an attribute that is hidden from this caller.",
     noticedBy: "test/http/by-unique-key",
+    test: "an attribute that the caller cannot see is no key",
     replacements: [
       [
         "const isSeen = ([name]: Path) => visibility?.hidden.has(name) !== true;",
@@ -466,12 +520,14 @@ export const httpFaults: readonly Fault[] = [
     name: "key-import-twice",
     what: "An import by a unique key accepts two lines with the same key.",
     noticedBy: "test/http/imports-on",
+    test: "refuses items without the key, repeated ones, and ids of other resources",
     replacements: [["this.#insertKey.run(key).changes === 1", "this.#insertKey.run(key).changes >= 0"]],
   },
   {
     name: "key-import-same",
     what: "An import by a unique key makes a new version of a resource that stays the same.",
     noticedBy: "test/http/imports-on",
+    test: "makes, changes, and leaves what is the same",
     replacements: [
       [
         "if (isDeepStrictEqual(next, before)) return undefined;",
@@ -483,6 +539,7 @@ export const httpFaults: readonly Fault[] = [
     name: "tasks-begin-together",
     what: "Tasks that begin at the same moment are more than can wait or work.",
     noticedBy: "test/store/task-loop",
+    test: "of many tasks that begin at once, as many begin as can wait or work, and of one caller fewer",
     replacements: [["      put(partsName, lastBegunId, before?.version, { task: task.id }),\n", ""]],
   },
 ];

@@ -10,6 +10,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-without-rules",
     what: "A response embeds resources that the caller cannot list.",
     noticedBy: oracle,
+    test: "callers that read the same list again and again each get their own",
     replacements: [
       [
         "  const query = { embed, parents, listed };\n  const groups = ids",
@@ -21,12 +22,14 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-hidden-attributes",
     what: "A response embeds resources with the attributes that are hidden from the caller.",
     noticedBy: oracle,
+    test: "callers that read the same list again and again each get their own",
     replacements: [["partOf(item.text, embed.fields, embed.target.visibility)", "item.text"]],
   },
   {
     name: "embed-limit-plus-one",
     what: "An inverse relation has one resource more than its limit, if so many exist.",
     noticedBy: oracle,
+    test: "random lists and resources contain what a reading of everything in memory says",
     replacements: [
       [
         "if (group.items.length === limit) group.more = true;",
@@ -38,6 +41,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-cut-array-not-said",
     what: "A response does not say that an array of related resources was cut.",
     noticedBy: examples,
+    test: "puts related resources under the names of the relations",
     replacements: [
       [
         "if (isList && (group.more || texts.length < group.items.length))",
@@ -49,6 +53,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-tag-of-the-list-only",
     what: "The entity tag of a list does not change with its embedded resources.",
     noticedBy: examples,
+    test: "has an entity tag of its content, and no time",
     replacements: [
       [
         "contentValidators(texts, [page.more, page.total],",
@@ -60,6 +65,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-query-for-each-resource",
     what: "The service reads each referenced resource with its own query.",
     noticedBy: bounds,
+    test: "embedding 100 resources takes one query, and one for each relation at each level",
     replacements: [
       [
         "const page = await list(ids);",
@@ -71,6 +77,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-in-one-turn",
     what: "The service parses each text for each of its references, and all in one turn of the event loop.",
     noticedBy: bounds,
+    test: "10 relations of 100 resources of almost 2 MiB stay within the bounds",
     replacements: [
       [
         "ids.set(id, idsIn(resource, embed));\n    const paused = pause(text.length);",
@@ -82,12 +89,14 @@ export const relatedFaults: readonly Fault[] = [
     name: "embed-skips-after-a-round",
     what: "The second query for a relation leaves out a resource.",
     noticedBy: bounds,
+    test: "a page ends where a relation has 1,000 resources or takes 10 queries, and its link leads to the rest",
     replacements: [["(round + 1) * perRound).map", "(round + 1) * perRound - Math.sign(round)).map"]],
   },
   {
     name: "related-index-of-strings",
     what: "Without a schema, an index finds only the references that are strings.",
     noticedBy: "test/http/nested",
+    test: "without a schema, a reference by a number and by a string lead to the same resource",
     replacements: [
       [`(type === "any" && query.ids.some`, `(type === "any" && query.ids.length === 0 && query.ids.some`],
     ],
@@ -96,12 +105,14 @@ export const relatedFaults: readonly Fault[] = [
     name: "related-filter-without-rules",
     what: "A filter through a reference matches by resources that the caller cannot list.",
     noticedBy: oracle,
+    test: "what a caller cannot list has no influence on what they get",
     replacements: [["filter: allOf([inner, listed]) };", "filter: inner };"]],
   },
   {
     name: "related-sort-without-rules",
     what: "A list is sorted and grouped by related resources that the caller cannot list.",
     noticedBy: oracle,
+    test: "the pages of a list that related resources sort have each resource once, in its order",
     replacements: [
       [
         "{ ...key, through: listedThrough(service, caller, key.through) } as StoreKey",
@@ -113,6 +124,7 @@ export const relatedFaults: readonly Fault[] = [
     name: "related-sort-cursor-of-the-first",
     what: "The next page of a list that related resources sort starts after the first resource of the page.",
     noticedBy: oracle,
+    test: "the pages of a list that related resources sort have each resource once, in its order",
     replacements: [
       ["page.positions?.[page.items.length - 1] ?? positionAfter", "page.positions?.[0] ?? positionAfter"],
     ],

@@ -5,13 +5,15 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "index-unwatched",
     what: "A service does not notice that the index of its log was removed.",
-    noticedBy: "test/store/sqlite-files",
+    noticedBy: "test/store/removed-files",
+    test: "a store stops whose file x.db-shm is removed under it",
     replacements: [['["", "-wal", "-shm"] as const', '["", "-wal"] as const']],
   },
   {
     name: "own-id-starts-again",
     what: "A create with a deleted id starts at version 1 if the id was erased, so an old ETag matches it.",
     noticedBy: "test/store/sqlite",
+    test: "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
     replacements: [
       [
         "return this.#logOf(number).lastDeleted(id, erasedName(id));",
@@ -23,30 +25,35 @@ export const storeFaults: readonly Fault[] = [
     name: "own-id-not-compared",
     what: "A create with a chosen id is written although the id has another last version by now.",
     noticedBy: "test/store/sqlite",
+    test: "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
     replacements: [["version === last ? undefined", "version >= 0 ? undefined"]],
   },
   {
     name: "lock-without-mark",
     what: "A lock file does not show that there was a store.",
     noticedBy: "test/durability/moved-file",
+    test: "no new store starts in the place of one that was stopped and then moved away, until its lock file is removed",
     replacements: [["  lock?.noteStore();\n", ""]],
   },
   {
     name: "format-not-compared",
     what: "A store of an older format is used.",
     noticedBy: "test/store/formats",
+    test: "of an older format is refused with both numbers and advice, and stays as it is",
     replacements: [["if (format === own) return;", "if (format <= own) return;"]],
   },
   {
     name: "writer-moves-all",
     what: "A write moves everything that has waited for a long reader from the log into the file.",
-    noticedBy: "test/store/writer",
+    noticedBy: "test/store/writer-pages",
+    test: "a write does not move the pages into the file that have waited for a long reader",
     replacements: [["waitedBefore > mostWriterPages", "waitedBefore > 1_000 * mostWriterPages"]],
   },
   {
     name: "batch-weight",
     what: "A call that fails keeps its weight in the queue of the store, so the queue fills up.",
     noticedBy: "test/store/batch",
+    test: "calls that fail give their weight back, also while others wait",
     replacements: [
       [
         `this.#weight -= weight;
@@ -66,6 +73,7 @@ export const storeFaults: readonly Fault[] = [
     name: "slow-reads-one-line",
     what: "All slow lists of one caller come before those of another one that came later.",
     noticedBy: "test/store/slow-reads",
+    test: "of another caller wait for at most two short attempts, however many one caller has",
     replacements: [
       ["    this.#lines.delete(caller);\n    this.#put(caller, others);", "    this.#put(caller, others);"],
     ],
@@ -74,6 +82,7 @@ export const storeFaults: readonly Fault[] = [
     name: "erased-version-again",
     what: "An import with the id of an erased resource starts at version 1 again.",
     noticedBy: "test/copy/copy",
+    test: "a copy from sqlite to sqlite answers as its source does, and goes on as it does (HOLDFAST_TEST_SEED=1)",
     replacements: [
       ["Math.max(versions.get(id) ?? 0, versions.get(erasedName(id)) ?? 0);", "versions.get(id) ?? 0;"],
     ],
@@ -82,12 +91,14 @@ export const storeFaults: readonly Fault[] = [
     name: "queue-expired-task",
     what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
     noticedBy: "test/store/keyed-queue",
+    test: "a task whose turn does not come in time is refused with UNAVAILABLE and never runs",
     replacements: [["waiting.delete(start);\n        tasks--;", "tasks--;"]],
   },
   {
     name: "cleared-not-compared",
     what: "A delete that clears references makes two resources have the same unique value.",
     noticedBy: "test/http/unique-combinations",
+    test: "when a delete clears a reference",
     replacements: [
       ["else if (from.unique.some(({ where }) => where !== undefined))", "else if (from.number < 0)"],
     ],
@@ -96,19 +107,22 @@ export const storeFaults: readonly Fault[] = [
     name: "refused-commit-stays",
     what: "The changes of a refused commit are not taken back, so a group of commits writes them.",
     noticedBy: "test/http/unique",
+    test: "POST, PUT and PATCH with a value that another resource has are 409 with its pointer",
     store: "postgres",
     replacements: [["staged.takeBack(before);\n      return { refusal };", "return { refusal };"]],
   },
   {
     name: "copy-resumes-changed-source",
     what: "An interrupted copy continues although the source has changed since it started.",
-    noticedBy: "test/copy/refused",
+    noticedBy: "test/copy/changed-source",
+    test: "a source in sqlite that has changed since the copy was begun is not copied on",
     replacements: [["requireUnchanged(progress.checkpoint.source, checksum);", ""]],
   },
   {
     name: "difference-from-wrong-text",
     what: "A difference is applied to the current text although changes between the two are missing.",
     noticedBy: "test/store/history",
+    test: "a version is not found if change 5 of 5 is missing, as after a time without a history",
     replacements: [
       [
         "let next = current?.version === last.version ? current.text : undefined;",
@@ -120,6 +134,7 @@ export const storeFaults: readonly Fault[] = [
     name: "difference-from-later-text",
     what: "The change feed applies a difference to a text of the same resource although a change between the two is missing.",
     noticedBy: "test/store/history",
+    test: "a version is not found if change 4 of 5 is missing, as after a time without a history",
     replacements: [
       [
         "later?.version === version ? later.text : yield* this.#textAfter(row, current.get(id));",
@@ -130,7 +145,8 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "parameters-swapped",
     what: "A page of the history takes its limit for the version that it begins with, and the other way round.",
-    noticedBy: "test/http/history",
+    noticedBy: "test/http/history-pages",
+    test: "are listed newest first, in pages that links lead through",
     replacements: [
       [
         "where id = $1::text and version < $2::bigint order by version desc limit $3::bigint",
@@ -142,12 +158,14 @@ export const storeFaults: readonly Fault[] = [
     name: "together-mixed-up",
     what: "Plans that run together get the results of each other.",
     noticedBy: "test/store/plans",
+    test: "a plan does the same on a store that responds later, which gets statements together",
     replacements: [["from += own.length;", ""]],
   },
   {
     name: "chain-without-end",
     what: "The change log never keeps a whole text of a resource that changes often, so a read of an old version finds too few differences.",
     noticedBy: "test/store/superseded",
+    test: "a text is kept whole where it is short, deleted, in its turn, or nothing like the next one",
     replacements: [
       [
         "if (next === undefined || version % maxChain === 0) return text;",
@@ -159,30 +177,35 @@ export const storeFaults: readonly Fault[] = [
     name: "keep-bytes-one-more",
     what: "Of a change log that is larger than keepBytes, one change too many is removed.",
     noticedBy: "test/store/retention",
+    test: "removes a change that alone is more than what is kept, and keeps later ones",
     replacements: [["row.sequence <= excess ||", "row.sequence <= excess + 1 ||"]],
   },
   {
     name: "cursor-skips-null",
     what: "SQLite: a cursor at a resource that has null in the sort attribute skips all other resources with null.",
     noticedBy: "test/http/paging",
+    test: "a walk sorted by an attribute that has no value in many resources sees each resource once",
     replacements: [["each === null ? undefined : bind(", "bind("]],
   },
   {
     name: "key-not-inverted",
     what: "The key of an entry has a descending text in ascending order.",
     noticedBy: "test/store/order-keys",
+    test: "keys have the order of their resources",
     replacements: [["    if (descending) invert(from, length);\n", ""]],
   },
   {
     name: "range-with-its-position",
     what: "A page with an index begins with the resource of its cursor.",
-    noticedBy: "test/store/indexes",
+    noticedBy: "test/store/index-pages",
+    test: "pages with an index follow each other, without gap and without repetition",
     replacements: [["low = greatest(low, position);", "low = greatest(low, position.subarray(0, -1));"]],
   },
   {
     name: "entry-stays",
     what: "SQLite: an update leaves the old entry of the resource, so lists with an index have it twice.",
-    noticedBy: "test/store/indexes",
+    noticedBy: "test/store/index-pages",
+    test: "an update moves the entry of a resource, a delete removes it, and a rolled back load leaves none",
     replacements: [
       [
         "if (old !== undefined) removed.push(old);",
@@ -194,24 +217,28 @@ export const storeFaults: readonly Fault[] = [
     name: "erase-keeps-responses",
     what: "holdfast erase leaves the stored responses that contain the resource.",
     noticedBy: "test/store/receipts",
+    test: "of an erased resource no answer is left in the file, and other answers stay",
     replacements: [["yield* receipts.erase(id);", ""]],
   },
   {
     name: "receipts-uncounted",
     what: "Stored responses are not counted, so there can be more of them than the limit.",
     noticedBy: "test/store/receipts",
+    test: "where as many keys are kept as may be, no other is taken until some expire",
     replacements: [['["receipts", receipts] as const', '["receipts", 0] as const']],
   },
   {
     name: "erase-without-mark",
     what: "SQLite: an erase that is killed before it rewrites the file is not finished later.",
-    noticedBy: "test/commands/erase",
+    noticedBy: "test/commands/erase-killed",
+    test: "an erase that is killed while it rewrites the file leaves nothing after the next one",
     replacements: [["noteErasure(database, name);", ""]],
   },
   {
     name: "seal-without-check",
     what: "SQLite: a backup that has changed since it was made is accepted.",
-    noticedBy: "test/commands/backup",
+    noticedBy: "test/commands/changed-backup",
+    test: "every command refuses a changed backup",
     replacements: [
       ["if (expected === (await checksumOf(database))) return;", "if (expected !== null) return;"],
     ],
@@ -219,13 +246,15 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "no-flush-at-start",
     what: "SQLite: the start does not flush what a killed process left in the log.",
-    noticedBy: "test/durability/fsync",
+    noticedBy: "test/durability/flush-at-start",
+    test: "a start flushes the log of a killed process before it serves what is in it",
     replacements: [['flush(log, "r+");', ""]],
   },
   {
     name: "index-used-too-early",
     what: "A list uses an index that is still being built, so it lacks resources.",
     noticedBy: "test/store/building",
+    test: "of 20,000 resources is not there after its declaration, and its lists become quick later",
     replacements: [
       [
         "const slots = all.filter(({ slot }) => building?.slots.includes(slot) !== true);",
@@ -236,7 +265,8 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "written-beside-build",
     what: "SQLite: a write does not keep the entries of an index that is being built.",
-    noticedBy: "test/store/building",
+    noticedBy: "test/store/build-steps",
+    test: "has what is written while it is built, before and after the place that is built",
     replacements: [
       [
         "const places = this.#suspended.has(number) ? uniqueSlots : collection.places;",
@@ -247,13 +277,15 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "build-ends-too-early",
     what: "A step that stops at its limit of bytes is taken for the last one, so the index lacks the other resources.",
-    noticedBy: "test/store/building",
+    noticedBy: "test/store/build-steps",
+    test: "of large resources is built in steps of few resources",
     replacements: [["to: rows.length < most ?", "to: rows.length < slice.resources ?"]],
   },
   {
     name: "search-boundary",
     what: "SQLite: while search words are gathered, a change of the last resource that is built does not reach them.",
     noticedBy: "test/store/search",
+    test: "resources that change while words are gathered are found by their new words",
     replacements: [
       [
         "if (builtTo !== undefined && key > builtTo) return;",
@@ -265,12 +297,14 @@ export const storeFaults: readonly Fault[] = [
     name: "dry-run-stays-staged",
     what: "The changes of a dry run stay staged, so they are written.",
     noticedBy: "test/store/sqlite",
+    test: "a dry run writes nothing, and a commit after it is as if it had not been",
     replacements: [["  if (commit.isDryRun) {\n    staged.takeBack(before);", "  if (commit.isDryRun) {"]],
   },
   {
     name: "write-during-import",
     what: "A write does not wait for an import in progress.",
     noticedBy: "test/store/sqlite",
+    test: "other writes wait for a load, whether it finishes or is cancelled",
     replacements: [
       [
         "while (this.#loads.isInProgress) await this.#loads.untilNone();\n    this.#health.requireWorking();",
@@ -282,6 +316,7 @@ export const storeFaults: readonly Fault[] = [
     name: "rewind-one-more",
     what: "A rewind also undoes the last change before its time.",
     noticedBy: "test/store/sqlite-rewind",
+    test: "a rewind to any moment brings back the state of that moment",
     replacements: [
       [
         "readRows(history, sequences, (row) => after.push(row))",
@@ -293,12 +328,14 @@ export const storeFaults: readonly Fault[] = [
     name: "rewind-cuts-commits",
     what: "A rewind undoes a part of a commit, if the clock was set back.",
     noticedBy: "test/store/sqlite-rewind",
+    test: "never cuts a commit in two, although its changes are on both sides of a clock that was set back",
     replacements: [["if (last < 0) continue;", "if (last >= -1) continue;"]],
   },
   {
     name: "rewind-overtakes",
     what: "A rewind is committed although a collection has changed since it was read.",
     noticedBy: "test/store/sqlite-rewind",
+    test: "is refused if one of them has changed in the meantime, even one without changes in the commit",
     replacements: [
       [
         "if (sequenceOf(collection) + staged.countOf(collection) !== sequence)",
@@ -310,6 +347,7 @@ export const storeFaults: readonly Fault[] = [
     name: "list-without-checksums",
     what: "A list returns resources whose checksums are wrong.",
     noticedBy: "test/store/damage",
+    test: "no read returns a resource whose text has changed, and each error names it",
     replacements: [
       [
         "items.push(toStored(collection, row));",
@@ -321,12 +359,14 @@ export const storeFaults: readonly Fault[] = [
     name: "checksum-without-version",
     what: "The checksum of a resource does not cover its version.",
     noticedBy: "test/store/damage",
+    test: "a resource with another version is damaged",
     replacements: [["mixNumber(mixNumber(head, version), updatedAt)", "mixNumber(head, updatedAt)"]],
   },
   {
     name: "kept-without-checksum",
     what: "The superseded text of a change is not compared with its checksum.",
     noticedBy: "test/store/history",
+    test: "a version whose stored difference is damaged is an error that names it, and others are read",
     replacements: [
       ['if (!("superseded" in row)) return true;', "if (row.checksum !== undefined) return true;"],
     ],
@@ -335,12 +375,14 @@ export const storeFaults: readonly Fault[] = [
     name: "walk-without-count",
     what: "The walk does not notice that resources are missing.",
     noticedBy: "test/store/damage",
+    test: "a walk while others write counts only what was there before, and finds what is missing",
     replacements: [["if (missing > 0) return", "if (missing > 1_000) return"]],
   },
   {
     name: "walk-without-surplus",
     what: "The walk does not notice index entries that match no resource.",
     noticedBy: "test/store/damage",
+    test: "the walk finds references, index entries and words that do not match the resources, and no others",
     replacements: [
       ["if (row.id === null || (isIntact &&", "if (row.id === 0 || (isIntact && row.version === 0 &&"],
     ],
@@ -349,6 +391,7 @@ export const storeFaults: readonly Fault[] = [
     name: "walk-without-references",
     what: "The walk does not notice that a resource lacks a row in the table of references.",
     noticedBy: "test/store/damage",
+    test: "the walk finds references, index entries and words that do not match the resources, and no others",
     replacements: [
       [
         "return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));",
@@ -360,18 +403,21 @@ export const storeFaults: readonly Fault[] = [
     name: "deleted-though-restored",
     what: "The list of deleted resources has those that exist again.",
     noticedBy: "test/http/deleted",
+    test: "has what is deleted now, as it was, the latest delete first",
     replacements: [["later.version > made)", "later.version > made + 1)"]],
   },
   {
     name: "walk-counts-changed",
     what: "The walk counts a resource that was deleted behind its place, and reports a sound store.",
     noticedBy: "test/store/damage",
+    test: "a walk while others write counts only what was there before, and finds what is missing",
     replacements: [["if (isCounted(change)) this.#found--;", ""]],
   },
   {
     name: "head-without-checksums",
     what: "The head of a collection does not follow the checksums of its resources.",
     noticedBy: "test/store/damage",
+    test: "the walk finds references, index entries and words that do not match the resources, and no others",
     replacements: [
       ["counters.checksums += (next?.checksum ?? 0)", "counters.checksums = (next?.checksum ?? 0)"],
     ],

@@ -6,6 +6,7 @@ export const usersFaults: readonly Fault[] = [
     name: "sealed-anywhere",
     what: "A sealed text does not belong to its place, so a copy of it can be read at another one.",
     noticedBy: "test/users/vault",
+    test: "a sealed text of another place, purpose or secret cannot be opened",
     replacements: [
       ["    cipher.setAAD(Buffer.from(place));", ""],
       ["      decipher.setAAD(Buffer.from(place));", ""],
@@ -15,12 +16,14 @@ export const usersFaults: readonly Fault[] = [
     name: "any-secret",
     what: "A service starts with another secret than the one that the store was used with.",
     noticedBy: "test/users/open-vault",
+    test: "sqlite: a store that was used with a secret opens with no other one",
     replacements: [["!names.includes(known.value.first)", "names.length === 0"]],
   },
   {
     name: "own-secret-each",
     what: "Of several services that start at once on a new store, each keeps the secret that it made itself.",
     noticedBy: "test/users/open-vault",
+    test: "sqlite: of many that start at once, all get the secret that one of them made",
     replacements: [
       [
         "if (!isOvertaken(error)) throw error; // otherwise another one that starts was faster",
@@ -32,6 +35,7 @@ export const usersFaults: readonly Fault[] = [
     name: "strangers-without-rules",
     what: "A service where anyone can sign up starts with a collection without rules.",
     noticedBy: "test/config/user-options",
+    test: "strangers who sign up are not colleagues: a collection without rules stops the start",
     replacements: [
       ["if (declared.rules.get(name) === defaultRules)", "if (declared.rules.get(name) === undefined)"],
     ],
@@ -40,18 +44,21 @@ export const usersFaults: readonly Fault[] = [
     name: "local-behind-proxy",
     what: "A service behind a proxy counts as local, so it needs neither an address nor a secret.",
     noticedBy: "test/config/user-options",
+    test: "a loopback host alone makes a service local, if nothing says that others reach it",
     replacements: [['get("tls"), get("trustProxy")[0],', 'get("tls"),']],
   },
   {
     name: "forgotten-proxy",
     what: "A local service where people sign in answers for every Host, so a proxy that was forgotten does not show.",
     noticedBy: "test/http/users/own-host",
+    test: "a local service where people sign in answers for loopback names only",
     replacements: [["auth.users !== undefined && isLocal ?", "auth.users !== undefined && !isLocal ?"]],
   },
   {
     name: "last-administrator-cascade",
     what: "The profile of the last administrator goes with a resource that it refers to.",
     noticedBy: "test/http/users/deletion",
+    test: "the profile of the last administrator cannot be deleted, whichever way",
     replacements: [
       [
         "const isGone = ({ id }: Account) => this.#isDeleted({ collection, id }, { keys, cascadesOf });",
@@ -62,7 +69,8 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "audit-of-strangers",
     what: "The audit shows the addresses that strangers have typed.",
-    noticedBy: "test/http/users/audit",
+    noticedBy: "test/http/users/audit-strangers",
+    test: "wrong passwords for one address are counted by the minute, and show no text, and no address but that of an account",
     replacements: [
       [
         'result: "failed", method: methodOf(given), ...found },',
@@ -74,12 +82,14 @@ export const usersFaults: readonly Fault[] = [
     name: "audit-counts-one",
     what: "Wrong proofs at the same time count as one in the audit.",
     noticedBy: "test/users/audit",
+    test: "what is refused at the same time is one entry with its number, also from two instances",
     replacements: [["(entry.count ?? 0) + group.count", "(entry.count ?? 0) + 1"]],
   },
   {
     name: "one-factor-reset",
     what: "A reset of the password begins a session without the second factor.",
     noticedBy: "test/http/users/second-factor",
+    test: "a code by mail and a reset are the first factor only",
     replacements: [
       [
         'return this.begin(account, { visitor, kind: "password",',
@@ -91,24 +101,28 @@ export const usersFaults: readonly Fault[] = [
     name: "code-twice",
     what: "The code of an authenticator app works again in the same 30 seconds.",
     noticedBy: "test/http/users/second-factor",
+    test: "after an authenticator app is set up, a sign-in asks for its code, and each code works once",
     replacements: [["step <= account.totp.step", "step < account.totp.step"]],
   },
   {
     name: "ticket-of-before",
     what: "The ticket of a sign-in works after the password or the factors have changed.",
     noticedBy: "test/http/users/second-factor",
+    test: "a change of letters in the address ends a sign-in that waits for the second factor",
     replacements: [["|| stampOf(found.value) !== asked.stamp", ""]],
   },
   {
     name: "ticket-twice",
     what: "A ticket for a passkey or a second factor can be used again.",
     noticedBy: "test/http/users/passkeys",
+    test: "somebody adds a passkey and signs in with it alone, and each challenge works once",
     replacements: [["const id = ticketId(ticket);", "const id = ticketId(ticket + Math.random());"]],
   },
   {
     name: "no-second-factor-needed",
     what: "A session whose user must first set up a second factor can do everything.",
     noticedBy: "test/http/users/second-factor",
+    test: "a role can need a second factor",
     replacements: [
       [
         "if (principal?.session?.mustAddFactor !== true || isForSetUp(route, request)) return counted;",
@@ -120,12 +134,14 @@ export const usersFaults: readonly Fault[] = [
     name: "device-of-anyone",
     what: "A passkey counts although the device has not verified its user.",
     noticedBy: "test/http/users/passkeys",
+    test: "wrong passkeys of a network have a limit, and right ones do not count",
     replacements: [["requireUserVerification: true,", "requireUserVerification: false,"]],
   },
   {
     name: "readable-webhook-secret",
     what: "The store keeps the secret of a new or changed webhook readable, although the service has a secret of its own.",
     noticedBy: "test/http/webhooks/kept-secrets",
+    test: "a service does not start with the secret of a webhook that none of its secrets opens, and says which one",
     replacements: [
       ["secret: parts.secrets.keep(id, secret ?? after.secret),", "secret: secret ?? after.secret,"],
     ],
@@ -134,6 +150,7 @@ export const usersFaults: readonly Fault[] = [
     name: "old-key-of-webhooks",
     what: "A start leaves the secrets of webhooks encrypted with a secret of the service that is about to be removed.",
     noticedBy: "test/http/webhooks/kept-secrets",
+    test: "a service does not start with the secret of a webhook that none of its secrets opens, and says which one",
     replacements: [
       [
         "if (vault === undefined || vault.isCurrent(secret)) return secret;",
@@ -145,6 +162,7 @@ export const usersFaults: readonly Fault[] = [
     name: "lost-old-secret",
     what: "A webhook keeps an old secret that is lost, so nothing can be signed.",
     noticedBy: "test/commands/secret",
+    test: "on SQLite, a service whose secret is lost starts with a new one after a command that says what is lost",
     replacements: [
       [
         "oldSecret === undefined || lost.includes(oldSecret) ? undefined",

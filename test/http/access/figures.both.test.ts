@@ -86,7 +86,7 @@ const matchesOf = (filter: string) => (resource: Record<string, unknown>) =>
 describe("figures are those of the list of the same caller:", () => {
   for (const collection of Object.keys(rules))
     for (const caller of who)
-      test(`${collection}, ${caller ?? "nobody in particular"}`, async () => {
+      test(`the figures of ${collection} are those of the list of ${caller ?? "nobody in particular"}`, async () => {
         const list = await ask(caller, collection, "limit=100");
         for (const group of groups)
           for (const filter of filters) {

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { until } from "../until.ts";
+import { type CloudEvent, eventsOf, follow, linkOf, type OpenStream } from "./follow.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const path = "/api/v1/topics/_events";
+
+async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service;
+}
+
+async function open(t: TestContext, service: Service, query = ""): Promise<OpenStream> {
+  const stream = await follow(service, `${path}${query}`);
+  t.after(() => stream.close());
+  await until("the first frame has come", () => stream.frames().length > 0);
+  return stream;
+}
+
+test("the position of a stream that sees none of the changes keeps up with the log", async (t) => {
+  const service = await start(t, { heartbeatMs: 30 });
+  for (let n = 0; n < 30; n++) await service.create("topics", { n });
+  const filtered = await open(t, service, "?since=start&n=never");
+  const eventsAfter = async (id = ""): Promise<CloudEvent[]> =>
+    eventsOf(await service.send({ path: `${path}?since=${id}` }));
+  await until("its position is after the first changes", async () => {
+    return (await eventsAfter(filtered.lastId())).length === 0;
+  });
+  for (let n = 0; n < 30; n++) await service.create("topics", { n });
+  const now = linkOf(await service.send({ path: `${path}?since=now` }), "next");
+  await until("its position is after the last change", () => now.endsWith(`since=${filtered.lastId()}`));
+  assert.deepEqual(filtered.events(), []);
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { bearer, bodyOf, goodPassword, startPeople } from "./people.ts";
+
+const root = "root@root.example";
+
+interface Entry {
+  id: string;
+  time: string;
+  kind: string;
+  result: string;
+  subject?: string;
+  actor?: string;
+  method?: string;
+  policy?: string;
+  email?: string;
+  network?: string;
+  agent?: string;
+  request?: string;
+  before?: object;
+  after?: object;
+  item?: string;
+  count?: number;
+}
+
+/** A service with an administrator, who reads the audit. */
+async function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}) {
+  const signUp = { domains: ["root.example"], roles: ["ops"] };
+  const users = { signUp, roles: ["ops", "member"], ...options.users };
+  const people = await startPeople(t, { ...options, users });
+  const signed = await people.join(root);
+  const ask = (method: string, path: string, content?: unknown) =>
+    people.service.send({
+      method,
+      path: `/api/v1/${path}`,
+      ...(content !== undefined && { content }),
+      headers: { ...bearer(signed.token), "user-agent": "Console/1" },
+    });
+  const audit = async (query = "") =>
+    bodyOf<{ entries: Entry[]; next?: string }>(await ask("GET", `_audit${query}`));
+  return { ...people, root: signed, ask, audit };
+}
+
+/** The parts of entries that a test compares, the first one first. */
+function partsOf(entries: readonly Entry[]): string[] {
+  return entries
+    .map(({ kind, method, result, count = "" }) => [kind, method, result, count].filter(Boolean).join(" "))
+    .reverse();
+}
+
+test("wrong passwords for one address are counted by the minute, and show no text, and no address but that of an account", async (t) => {
+  let now = 1_790_000_040_000; // the start of a minute
+  const { post, audit, ask, codeFor, root: signed } = await start(t, { now: () => now });
+  const wrong = (email: string) => post("sign-in", { email, password: "wrong wrong wrong" });
+  await Promise.all([1, 2, 3].map(() => wrong(root)));
+  now += 30_000;
+  await wrong(root.toUpperCase());
+  await wrong("nobody@example.org");
+  const { ticket } = bodyOf<{ ticket: string }>(await post("code", { email: root }), 202);
+  await codeFor(root, 1);
+  await post("sign-in", { ticket, code: "0000-0000" });
+  const failed = async () => (await audit()).entries.filter(({ result }) => result === "failed");
+  assert.deepEqual(partsOf(await failed()).sort(), [
+    "signIn email failed 1",
+    "signIn password failed 1",
+    "signIn password failed 4",
+  ]);
+  const subjects = (await failed()).map(({ subject }) => subject).sort();
+  assert.deepEqual(subjects, [signed.user.id, signed.user.id, undefined].sort());
+  const addresses = (await failed()).map(({ email }) => email).sort();
+  assert.deepEqual(addresses, [root, root, undefined]);
+  now += 30_000;
+  await wrong(root);
+  assert.equal((await failed()).length, 4);
+  const text = (await ask("GET", "_audit")).text;
+  for (const secret of ["wrong wrong", "nobody", ticket, "0000-0000", goodPassword])
+    assert.equal(text.includes(secret), false, secret);
+});

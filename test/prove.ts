@@ -33,7 +33,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_TEST_KILLS: "200",
     }),
   lists: () =>
-    runAtLength(["test/store/sqlite", "test/store/postgres", "test/store/past-lists"], {
+    runAtLength(["test/store/sqlite-whole", "test/store/postgres", "test/store/past-lists"], {
       HOLDFAST_TEST_QUERY_RUNS: "1500",
       HOLDFAST_TEST_RUNS: "200",
     }),

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { folder } from "../commands/cli.ts";
 import { codeShape, goodPassword } from "../http/users/people.ts";
+import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 import { type Browser, openBrowser, type Page, patienceMs } from "./browser.ts";
 
@@ -23,25 +23,17 @@ function start(t: TestContext, command: string, args: readonly string[], cwd: st
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
-  t.after(() => process.kill(-Number(child.pid), "SIGKILL"));
-  const shown = { text: "" };
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  t.after(() => hasEnded() || process.kill(-Number(child.pid), "SIGKILL"));
+  const shown = { text: "", hasEnded };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (shown.text += text));
   return shown;
 }
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "localhost");
-  await new Promise((done) => server.once("listening", done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
-test("the tutorial about users works as it says", { skip }, async (t) => {
+/** Starts the service and the page of the tutorial in a new folder. Throws if one of them ends, because another program has its port. */
+async function startBoth(t: TestContext, service: number, page: number) {
   const tutorial = await readFile("docs/tutorial/application-with-users.md", "utf8");
   const cwd = await folder(t);
-  const [service, page] = [await freePort(), await freePort()];
   await mkdir(join(cwd, "node_modules"));
   await symlink(resolve("."), join(cwd, "node_modules", "holdfast"));
   await writeFile(join(cwd, "package.json"), '{"type":"module"}');
@@ -50,11 +42,23 @@ test("the tutorial about users works as it says", { skip }, async (t) => {
       join(cwd, name),
       text.replaceAll("localhost:3000", `localhost:${service}`).replaceAll(/\b8080\b/g, String(page)),
     );
-  start(t, process.execPath, ["page.ts"], cwd);
+  const server = start(t, process.execPath, ["page.ts"], cwd);
   const bin = resolve("bin/holdfast.js");
   const serve = `"${process.execPath}" --conditions=holdfast-source "${bin}" serve --port ${service}`;
   const terminal = start(t, "script", ["-qfec", serve, "/dev/null"], cwd);
-  await until("the service listens", () => terminal.text.includes("listens on"));
+  await until("the service and the page listen", async () => {
+    if (server.hasEnded() || terminal.hasEnded()) throw new Error(`It has ended: ${terminal.text}`);
+    const isPageThere = await fetch(`http://localhost:${page}/`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    return isPageThere && terminal.text.includes("listens on");
+  });
+  return { terminal, page };
+}
+
+test("the tutorial about users works as it says", { skip }, async (t) => {
+  const { terminal, page } = await onFreePort((own) => onFreePort((service) => startBoth(t, service, own)));
 
   const open = async (): Promise<Page> => {
     const context = await browser.newContext();

@@ -97,7 +97,7 @@ async function open(kind: StoreAddress["kind"]): Promise<Place> {
     services,
     async stop() {
       for (const service of services) await service.stop();
-      database?.release();
+      await database?.release();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
 import { node } from "../node.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { parseTrace, tracing, whyNoTrace } from "../strace.ts";
 import { until } from "../until.ts";
@@ -31,8 +31,7 @@ const declared = configuration({ notes: {}, copies: {} });
 async function place(t: TestContext, kind: (typeof stores)[number]): Promise<{ cwd: string; store: string }> {
   const cwd = await folder(t, declared);
   if (kind === "sqlite") return { cwd, store: "sqlite:shop.db" };
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   return { cwd, store: url };
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { configuration, folder, type RunningService, run, serve, start, stop } from "./cli.ts";
 
 const collections = {
@@ -18,8 +18,7 @@ const collections = {
 
 /** The address of an empty PostgreSQL database. */
 async function makeUrl(test: TestContext): Promise<string> {
-  const { url, release } = await openDatabase();
-  test.after(release);
+  const url = await databaseFor(test);
   return url;
 }
 

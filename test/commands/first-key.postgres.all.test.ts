@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { planFirstKey } from "../../src/access/first-key.ts";
 import { firstKeyCommand } from "../../src/commands/serve-command.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { folder, run, serve } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
@@ -181,11 +181,9 @@ describe("elsewhere", () => {
       ]);
 
     const cwd = await folder(t, withKeys());
-    const { url: database, release } = await openDatabase();
-    const url = new URL(database);
+    const url = new URL(await databaseFor(t));
     url.password = "secret";
     const service = await serve(t, ["--store", url.href], { cwd });
-    t.after(release);
     const { stdout: banner } = service.output();
     assert.doesNotMatch(banner, /secret/);
     const [, command = "", hint = ""] = /first key +npx holdfast (.+)\n +(.+)\n/.exec(banner) ?? [];

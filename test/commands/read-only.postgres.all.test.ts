@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { configuration, folder, type RunningService, run, serve, stop } from "./cli.ts";
 
 const topics = { topics: { search: ["title"] }, counted: { id: "integer" } };
 
 async function places(test: TestContext): Promise<string[]> {
-  const { url, release } = await openDatabase();
-  test.after(release);
+  const url = await databaseFor(test);
   return ["sqlite:a.db", url];
 }
 

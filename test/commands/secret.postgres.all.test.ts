@@ -8,7 +8,7 @@ import { startService } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, problemOf, startPeople } from "../http/users/people.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { folder, run } from "./cli.ts";
 
@@ -24,8 +24,7 @@ async function placeOf(t: TestContext, kind: string): Promise<{ cwd: string; sto
     const cwd = await folder(t, config("sqlite:a.db"));
     return { cwd, store: { kind: "sqlite", path: join(cwd, "a.db") } };
   }
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   return { cwd: await folder(t, config(url)), store: { kind: "postgres", url } };
 }
 

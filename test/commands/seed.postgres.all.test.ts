@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
 
@@ -24,8 +24,7 @@ const many = (n: number) =>
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string[]>>> = {
   SQLite: async () => [],
   PostgreSQL: async (t) => {
-    const { url, release } = await openDatabase();
-    t.after(release);
+    const url = await databaseFor(t);
     return ["--store", url];
   },
 };

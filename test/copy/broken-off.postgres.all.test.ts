@@ -31,8 +31,8 @@ for (const { from, to } of ways.filter((way) => way.from !== way.to)) {
   test(`a copy from ${from} to ${to} that is killed again and again goes on where it was (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
     const [source, target, straight] = [
       await makePlace(t, from),
-      await makePlace(t, to),
-      await makePlace(t, to),
+      await makePlace(t, to, { isEmpty: true }),
+      await makePlace(t, to, { isEmpty: true }),
     ];
     await makeBusy(source, seed);
     const kills = fc.sample(fc.record({ pages: fc.integer({ min: 2, max: 8 }), ms: fc.nat(4) }), {
@@ -56,7 +56,7 @@ for (const { from, to } of ways.filter((way) => way.from !== way.to)) {
 
 for (const to of ["sqlite", "postgres"] as const) {
   test(`half a copy in ${to} cannot be opened, and goes on after that`, async (t) => {
-    const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, to, { isEmpty: true })];
     await makeBusy(source, seed);
     await copyPages(source, target, 12);
     for (const open of [openStore, openReader, openKeys])
@@ -76,7 +76,7 @@ for (const to of ["sqlite", "postgres"] as const) {
       { sql: "update KEYS set revoked_at = null", where: /in the keys: "hf_3"/ },
     ];
     for (const { sql, where } of damages) {
-      const target = await makePlace(t, to);
+      const target = await makePlace(t, to, { isEmpty: true });
       await copyUntil(source, target, "creating indexes");
       await damage(target, sql);
       await assert.rejects(copy(source, target), refusal(where));
@@ -102,7 +102,7 @@ async function damage(address: StoreAddress, sql: string): Promise<void> {
 
 for (const to of ["sqlite", "postgres"] as const) {
   test(`a copy into ${to} that ends when all is there but compared goes on`, async (t) => {
-    const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, to, { isEmpty: true })];
     await makeBusy(source, seed);
     for (const part of ["creating indexes", "verifying", "verifying"] as const)
       await copyUntil(source, target, part);

@@ -10,7 +10,7 @@ const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() *
 
 for (const { from, to } of ways) {
   test(`a copy from ${from} to ${to} answers as its source does, and goes on as it does (HOLDFAST_TEST_SEED=${seed})`, async (t) => {
-    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to, { isEmpty: true })];
     await makeBusy(source, seed);
     const copied = await copy(source, target);
     assert.ok(copied.resources > 20 && copied.changes > copied.resources);
@@ -27,7 +27,7 @@ for (const { from, to } of ways) {
   });
 
   test(`a copy from ${from} to ${to} with a new identity has another secret, and is equal otherwise`, async (t) => {
-    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to, { isEmpty: true })];
     await makeBusy(source, seed);
     await copy(source, target, { newIdentity: true });
     const [{ secret: old, ...before }, { secret, ...after }] = (await askEach([source, target], observe)) as [
@@ -39,7 +39,7 @@ for (const { from, to } of ways) {
   });
 
   test(`a copy from ${from} to ${to} does not need the numbers that indexes and unique attributes have`, async (t) => {
-    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to, { isEmpty: true })];
     const path = ["email"] as const;
     const people = { name: "people", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
     const unique = [{ path, ignoreCase: false }];
@@ -53,7 +53,7 @@ for (const { from, to } of ways) {
   });
 
   test(`a copy from ${from} to ${to} knows the gaps of the change log`, async (t) => {
-    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to, { isEmpty: true })];
     await makeBusy(source, seed);
     const eraseFirst = async (store: Store) => {
       const [first] = (await store.changesAfter("notes", 0, 1)).changes;

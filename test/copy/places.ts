@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { StoreAddress } from "../../src/store/open.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { type DatabaseOptions, databaseFor } from "../postgres/databases.ts";
 
 export type PlaceKind = StoreAddress["kind"];
 
@@ -16,11 +16,14 @@ export const ways: readonly { from: PlaceKind; to: PlaceKind }[] = [
   { from: "postgres", to: "postgres" },
 ];
 
-/** An empty place that is removed when the test ends. */
-export async function makePlace(test: TestContext, kind: PlaceKind): Promise<StoreAddress> {
+/** A place without collections. It is removed when the test ends. */
+export async function makePlace(
+  test: TestContext,
+  kind: PlaceKind,
+  options: DatabaseOptions = {},
+): Promise<StoreAddress> {
   if (kind === "postgres") {
-    const { url, release } = await openDatabase();
-    test.after(release);
+    const url = await databaseFor(test, options);
     return { kind, url };
   }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));

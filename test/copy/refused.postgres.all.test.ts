@@ -12,7 +12,7 @@ const seed = 7;
 
 test("a database that holds no store, and half a copy, are no sources", async (t) => {
   const [none, source, half, target] = [
-    await makePlace(t, "postgres"),
+    await makePlace(t, "postgres", { isEmpty: true }),
     await makePlace(t, "sqlite"),
     await makePlace(t, "postgres"),
     await makePlace(t, "sqlite"),

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { type Answer, createClient } from "../durability/program.ts";
-import { freePort, startPostgres } from "../postgres/server.ts";
+import { onFreePort, quietPort } from "../ports.ts";
+import { startPostgres } from "../postgres/server.ts";
 import { ceilingMs, until } from "../until.ts";
 import { graceSeconds, restrictions } from "./compose.ts";
 import { healthCheck } from "./dockerfile.ts";
@@ -47,8 +48,12 @@ describe("the image", { skip: why, timeout: 60 * ceilingMs }, () => {
   }
 
   /** Runs the service as the Compose file does, but on the network of this machine, and without a key for each request. */
-  async function serve(volume: string, ...options: string[]): Promise<Container> {
-    const [name, port] = [`holdfast-${randomUUID()}`, await freePort()];
+  function serve(volume: string, ...options: string[]): Promise<Container> {
+    return onFreePort((port) => serveOn(port, volume, options));
+  }
+
+  async function serveOn(port: number, volume: string, options: readonly string[]): Promise<Container> {
+    const name = `holdfast-${randomUUID()}`;
     containers.push(name);
     const place = ["--network=host", "--env=HOLDFAST_HOST=127.0.0.1", `--env=HOLDFAST_PORT=${port}`];
     const all = [...restrictions(), ...engine.runOptions, ...place, `--volume=${volume}:/data`, ...options];
@@ -58,13 +63,15 @@ describe("the image", { skip: why, timeout: 60 * ceilingMs }, () => {
     return { name, port, client };
   }
 
-  const untilReady = ({ port }: Container) =>
-    until("the service is ready", async () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
+  const untilReady = ({ name, port }: Container) =>
+    until("the service is ready", async () => {
+      const isRunning = await engine.do("inspect", "--format={{.State.Running}}", name);
+      if (isRunning !== "true") throw new Error("The service has ended.");
+      return fetch(`http://127.0.0.1:${port}/readyz`).then(
         ({ ok }) => ok,
         () => false,
-      ),
-    );
+      );
+    });
 
   const inside = (container: Container, script: string) =>
     engine.run("exec", container.name, "sh", "-c", script);
@@ -124,7 +131,7 @@ describe("the image", { skip: why, timeout: 60 * ceilingMs }, () => {
     assert.equal((await engine.run("exec", container.name, ...healthCheck)).exitCode, 0);
     if (engine.name === "podman")
       assert.equal((await engine.run("healthcheck", "run", container.name)).exitCode, 0);
-    const elsewhere = `--env=HOLDFAST_PORT=${await freePort()}`;
+    const elsewhere = `--env=HOLDFAST_PORT=${await quietPort()}`;
     assert.equal((await engine.run("exec", elsewhere, container.name, ...healthCheck)).exitCode, 1);
   });
 

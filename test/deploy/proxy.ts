@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { folder } from "../commands/cli.ts";
 import { type Certificate, makeCertificate, removeCertificate } from "../http/certificates.ts";
-import { freePort } from "../postgres/server.ts";
+import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 
 /** A proxy that these tests know. */
@@ -102,13 +102,14 @@ export async function startKnownProxy(
   proxy: KnownProxy,
   servicePort: number,
 ): Promise<number> {
-  const place = {
-    folder: await folder(t),
-    port: await freePort(),
-    servicePort,
-    certificate: await makeCertificate(),
-  };
-  t.after(() => removeCertificate(place.certificate));
+  const certificate = await makeCertificate();
+  t.after(() => removeCertificate(certificate));
+  return onFreePort(async (port) =>
+    startOnPort(t, proxy, { folder: await folder(t), port, servicePort, certificate }),
+  );
+}
+
+async function startOnPort(t: TestContext, proxy: KnownProxy, place: Place): Promise<number> {
   await mkdir(join(place.folder, "logs"));
   const text = readFileSync(proxy.file, "utf8");
   await writeFile(join(place.folder, "configuration"), proxy.configure(text, place));

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { createClient, end, importLines, startStore } from "./program.ts";
 
 const resources = Number(process.env.HOLDFAST_TEST_TASK_RESOURCES ?? 3_000);
@@ -72,9 +72,7 @@ async function get<T>(port: number, path: string): Promise<T> {
 
 for (const store of ["sqlite", "postgres"] as const)
   test(`${store}: a task that is killed ${kills} times makes each of ${resources} changes once, beside ${writers} writers`, async (t) => {
-    const database = store === "postgres" ? await openDatabase() : undefined;
-    t.after(() => database?.release());
-    const address = database?.url ?? `sqlite:${join(folder, "tasks.db")}`;
+    const address = store === "postgres" ? await databaseFor(t) : `sqlite:${join(folder, "tasks.db")}`;
     await importLines(address, "things", lines());
     let program = await startStore(address, flags);
     const client = createClient(program.port);

@@ -17,7 +17,7 @@ import {
   TestBrowser,
 } from "../http/users/provider-servers.ts";
 import { nodeFlags } from "../node.ts";
-import { openDatabase, query } from "../postgres/databases.ts";
+import { databaseFor, query } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { headerOf, type MailServer, readable, startMailServer } from "../users/mail-server.ts";
 import { createClient } from "./program.ts";
@@ -433,7 +433,6 @@ test(`SQLite: after ${kills} kills, no account is a half, no code works twice an
 });
 
 test(`PostgreSQL: after ${kills} kills, no account is a half, no code works twice and no mail is lost`, async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   await prove(t, { kind: "postgres", url });
 });

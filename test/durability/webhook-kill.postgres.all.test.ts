@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { startPostgres } from "../postgres/server.ts";
 import { until } from "../until.ts";
 import { createClient, end, type Program, startScript } from "./program.ts";
@@ -195,8 +195,7 @@ async function onFile(t: TestContext): Promise<string> {
 }
 
 async function onDatabase(t: TestContext): Promise<string> {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   return url;
 }
 

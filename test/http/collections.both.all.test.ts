@@ -1,7 +1,7 @@
 /** The list of collections at the prefix, over real sockets. */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { auth, type Caller, outcome, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -49,8 +49,7 @@ describe("the list of collections", () => {
 
   test("of a declared service has the declared collections, with or without resources", async (t) => {
     const collections = { users: {}, articles: { schema: { type: "object" } } };
-    const { url, release } = await openDatabase();
-    t.after(release);
+    const url = await databaseFor(t);
     const store = { kind: "postgres", url } as const;
     const open = await startService({ store });
     await open.create("others");
@@ -63,8 +62,7 @@ describe("the list of collections", () => {
   });
 
   test("has the collections that another instance on the database has made", async (t) => {
-    const { url, release } = await openDatabase();
-    t.after(release);
+    const url = await databaseFor(t);
     const store = { kind: "postgres", url } as const;
     const [first, second] = [await start(t, { store }), await start(t, { store })];
     check(await second.send({ path: prefix }), listing([]));

@@ -6,7 +6,7 @@ import { openDatabase } from "../postgres/databases.ts";
 /** A place for one service. */
 export interface TestStore {
   address: StoreAddress;
-  /** Releases the store for other tests. Call it after the service has stopped. */
+  /** Releases the store for other tests, as soon as the last service on it has ended. */
   release(): void;
 }
 
@@ -14,8 +14,8 @@ export interface TestStore {
 export async function openTestStore(folder: string): Promise<TestStore> {
   if (!isOnPostgres)
     return { address: { kind: "sqlite", path: join(folder, "store.db") }, release: () => {} };
-  const { url, release } = await openDatabase(process.env.HOLDFAST_TEST_POSTGRES);
-  return { address: { kind: "postgres", url }, release };
+  const { url, releaseLater } = await openDatabase({ server: process.env.HOLDFAST_TEST_POSTGRES });
+  return { address: { kind: "postgres", url }, release: releaseLater };
 }
 
 /** Whether the suite runs on PostgreSQL. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { folder, serve, stop } from "../commands/cli.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { clientOf } from "../threads/served.ts";
 import { linearize } from "./checker.ts";
 import { clients, collectionOf, recordHistories, show } from "./histories.ts";
@@ -23,9 +23,8 @@ describe("concurrent operations on one resource", () => {
     test(`are linearizable with ${threads} threads on ${kind}`, async (t) => {
       const names = Array.from({ length: histories }, (_, n) => collectionOf(n));
       const collections = Object.fromEntries(names.map((name) => [name, { id: "integer" }]));
-      const database = kind === "postgres" ? await openDatabase() : undefined;
-      if (database !== undefined) t.after(database.release);
-      const configuration = { collections, ...(database && { store: database.url }) };
+      const store = kind === "postgres" ? await databaseFor(t) : undefined;
+      const configuration = { collections, ...(store && { store }) };
       const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
       const service = await serve(t, ["--threads", String(threads)], { cwd });
       const connections = Array.from({ length: clients * connectionsPerClient }, () =>

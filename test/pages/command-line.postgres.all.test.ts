@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { newSecret } from "../../src/secrets.ts";
 import { folder, run, serve, stop } from "../commands/cli.ts";
 import { node } from "../node.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { nodesOf, readPage } from "./markdown.ts";
 
@@ -50,8 +50,7 @@ test("every command of the command line reference does what it is for", async (t
   const cwd = await folder(t, files);
   const others = await folder(t, { "holdfast.config.json": config });
   const service = await serve(t, [], { cwd: others });
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   await run(t, ["import", "people", "people.json"], { cwd });
   const env = { ...(await environment(cwd)), HOLDFAST_SECRET: newSecret() };
   const inOrder = commands.toSorted(

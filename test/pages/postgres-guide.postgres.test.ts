@@ -3,15 +3,14 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { configuration, folder, run, serve, stop } from "../commands/cli.ts";
-import { openDatabase, query } from "../postgres/databases.ts";
+import { databaseFor, query } from "../postgres/databases.ts";
 import { nodesOf, readPage } from "./markdown.ts";
 
 const blocks = nodesOf(readPage("docs/how-to/postgres.md"), "code");
 
 test("the statements of the guide make a database that a store can be copied to and served from", async (t) => {
   const own = `guide_${randomUUID().slice(0, 8)}`;
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const [sql = ""] = blocks.filter(({ lang }) => lang === "sql").map(({ value }) => value);
   const [before = "", after = ""] = sql.replaceAll(/\b(?:shop|holdfast)\b/g, own).split(`\\c ${own}\n`);
   assert.notEqual(after, "");

@@ -19,7 +19,7 @@ let roles = 0;
 
 /** An empty database whose user cannot call those functions, behind a proxy that notes the statements. */
 async function openNoted(t: TestContext): Promise<{ address: StoreAddress; sent: ReadonlySet<string> }> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase({ isEmpty: true });
   const role = `holdfast_statements_${process.pid}_${++roles}`;
   const proxy = await startOfferingProxy(Number(new URL(url).port));
   await query(
@@ -33,7 +33,7 @@ async function openNoted(t: TestContext): Promise<{ address: StoreAddress; sent:
       `grant execute on ${unstable} to public; drop owned by ${role} cascade; drop role ${role};
       create schema public`,
     );
-    release();
+    releaseLater();
   });
   const through = new URL(proxy.urlOf(url));
   through.username = role;

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { serveOn } from "./served.ts";
 
 const asSystem = "set allow_system_table_mods = on;";
 
-/** A store in a database with the catalogue of a cluster, on the server of the tests or on one that the test removes. */
-async function openCluster(t: TestContext, server?: string): Promise<{ url: string; address: StoreAddress }> {
-  const { url, release } = await openDatabase(server);
+/** A store in a database with the catalogue of a cluster. */
+async function openCluster(t: TestContext): Promise<{ url: string; address: StoreAddress }> {
+  const url = await databaseFor(t);
   const address = { kind: "postgres", url } as const;
   const store = await openStore(address);
   await store.migrate([declaration("topics")]);
@@ -20,16 +20,11 @@ async function openCluster(t: TestContext, server?: string): Promise<{ url: stri
       partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null);
     create table pg_catalog.pg_dist_local_group (groupid integer primary key); insert into pg_dist_local_group values (0)`,
   );
-  t.after(async () => {
-    if (server !== undefined) return; // it is removed
-    await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition, pg_catalog.pg_dist_local_group`);
-    release();
-  });
   return { url, address };
 }
 
 /** From now on, the server says that it is a worker node, and refuses tables and indexes as such a node does. */
-async function makeWorker(t: TestContext, url: string): Promise<void> {
+async function makeWorker(url: string): Promise<void> {
   await query(
     url,
     `${asSystem} update pg_dist_local_group set groupid = 1;
@@ -40,7 +35,6 @@ async function makeWorker(t: TestContext, url: string): Promise<void> {
     create event trigger worker on ddl_command_start when tag in ('CREATE TABLE', 'CREATE INDEX')
       execute function pg_catalog.refuse()`,
   );
-  t.after(() => query(url, "drop event trigger worker; drop function pg_catalog.refuse()"));
 }
 
 /** How Citus notes a table: its method of distribution, group of colocation, and model of replication. */
@@ -71,7 +65,7 @@ describe("through a worker node of a Citus cluster", () => {
   test("resources of a distributed schema are written, and a new collection or index is refused", async (t) => {
     const { url, address } = await openCluster(t);
     await note(url, "^holdfast_", inSchema);
-    await makeWorker(t, url);
+    await makeWorker(url);
     const store = await openStore(address);
     t.after(() => store.close());
     await commit(store, [created(topic("a"))]);
@@ -88,7 +82,7 @@ describe("through a worker node of a Citus cluster", () => {
 
   test("a start is refused where no store is in a distributed schema", async (t) => {
     const { url, address } = await openCluster(t);
-    await makeWorker(t, url);
+    await makeWorker(url);
     const isRefused = {
       name: "StartError",
       message: /^The address leads to a worker node of a Citus cluster, /,

@@ -4,14 +4,14 @@ import { describe, type TestContext, test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import { openKeys, openReader, openSource, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { startPostgres } from "./server.ts";
 
 const asSystem = "set allow_system_table_mods = on;";
 
 /** A store in a database with the catalogue of a cluster, on the server of the tests or on one that the test removes. */
 async function openCluster(t: TestContext, server?: string): Promise<{ url: string; address: StoreAddress }> {
-  const { url, release } = await openDatabase(server);
+  const url = await databaseFor(t, { server });
   const address = { kind: "postgres", url } as const;
   const store = await openStore(address);
   await store.migrate([declaration("topics")]);
@@ -22,11 +22,6 @@ async function openCluster(t: TestContext, server?: string): Promise<{ url: stri
       partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null);
     create table pg_catalog.pg_dist_local_group (groupid integer primary key); insert into pg_dist_local_group values (0)`,
   );
-  t.after(async () => {
-    if (server !== undefined) return; // it is removed
-    await query(url, `${asSystem} drop table pg_catalog.pg_dist_partition, pg_catalog.pg_dist_local_group`);
-    release();
-  });
   return { url, address };
 }
 
@@ -108,7 +103,6 @@ test("the size of a collection in a Citus cluster is that of the node which has 
     `create function pg_catalog.citus_total_relation_size(regclass, fail boolean default true)
       returns bigint language sql return 1000000`,
   );
-  t.after(() => query(url, "drop function pg_catalog.citus_total_relation_size(regclass, boolean)"));
   const store = await openStore(address);
   t.after(() => store.close());
   const size = async () => (await store.sizes(["topics"])).get("topics") ?? 0;

@@ -1,7 +1,6 @@
 /** Faults of the connection to the database: the service keeps running, responds in time, and never responds 2xx without a commit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { openStore } from "../../src/store/open.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, until } from "../until.ts";
@@ -20,7 +19,7 @@ test("connections cut while nobody uses them are not noticed by anybody", async 
   for (let round = 0; round < 5; round++) {
     await reads();
     service.proxy.cutAll();
-    if (round % 2 === 0) await pass(20);
+    if (round % 2 === 0) await until("both ends know", () => service.proxy.open === 0);
     for (const { status } of await reads()) assert.equal(status, 200);
     service.proxy.cutAll();
     await create(service, round);
@@ -85,11 +84,11 @@ for (const [how, happened] of [
 }
 
 test("a reservation of ids that is cut off in its commit is refused like a write that certainly did nothing", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   t.after(async () => {
     await store.close();
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("numbers", { idKind: "integer" })]);
   await query(

@@ -3,20 +3,23 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "../http/check.ts";
 import { type Answer, type Service, startService } from "../http/service.ts";
-import { openDatabase } from "./databases.ts";
+import { type Database, openDatabase } from "./databases.ts";
 
 const writes = 60;
 /** The number of simultaneous writes. On a slow machine, no write should wait for all others. */
 const together = 20;
 
 let services: readonly [Service, Service];
+let database: Database;
 before(async () => {
-  const { url } = await openDatabase();
+  database = await openDatabase();
+  const { url } = database;
   const start = () => startService({ store: { kind: "postgres", url } });
   services = [await start(), await start()];
 });
 after(async () => {
   for (const service of services) await service.stop();
+  await database.release();
 });
 
 /** Creates a resource, then sends all writes to it, every second one to the same service. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
 import { ceilingMs, until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { type Answer, countOf, create, type Served, serveOn } from "./served.ts";
 
 interface OnDatabase extends Served {
@@ -14,8 +14,7 @@ interface OnDatabase extends Served {
 }
 
 async function serveDatabase(t: TestContext, how: Parameters<typeof serveOn>[2] = {}): Promise<OnDatabase> {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const served = await serveOn(t, url, how);
   assert.equal((await served.ask("POST", "things", { n: 0 })).status, 201);
   return { ...served, url };
@@ -90,7 +89,6 @@ test("a database that takes no writes any more is read, and written to again by 
       `begin read write; alter database ${pathname.slice(1)} set default_transaction_read_only = ${value}; commit`,
     );
   await set("on");
-  t.after(() => set("off"));
   await query(
     served.url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast' and datname = current_database()",

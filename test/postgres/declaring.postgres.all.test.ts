@@ -16,11 +16,11 @@ const plain = declaration("notes", { search: [["text"]] });
 const related: CollectionRecord = { ...plain, unique: [{ path: ["mark"], ignoreCase: false }] };
 
 async function openTwo(t: TestContext, record: CollectionRecord): Promise<{ url: string; stores: Store[] }> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const stores = await Promise.all([1, 2].map(() => openStore({ kind: "postgres", url })));
   t.after(async () => {
     await Promise.all(stores.map((store) => store.close()));
-    release();
+    releaseLater();
   });
   for (const store of stores) await store.migrate([record]);
   return { url, stores };

@@ -6,7 +6,7 @@ import { openStore } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { testClock } from "../http/webhooks/clock.ts";
 import { until } from "../until.ts";
-import { openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 
 const schema = {
   type: "object",
@@ -15,8 +15,7 @@ const schema = {
 const collections = { sessions: { schema, expires: "expiresAt" } };
 
 test("one instance sweeps, and another takes over when its lease has expired", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const store = { kind: "postgres", url } as const;
   const clocks = [testClock(), testClock()] as const;
   const start = clocks[0].now();
@@ -59,8 +58,7 @@ test("one instance sweeps, and another takes over when its lease has expired", a
 });
 
 test("the database tells its time, and an instance keeps the offset to it", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const store = await openStore({ kind: "postgres", url });
   t.after(() => store.close());
   assert.ok(store.time);

@@ -1,10 +1,10 @@
 /** The errors of the database and of its connection become errors of the service. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { openStore } from "../../src/store/open.ts";
 import { failureOf } from "../../src/store/postgres/connection/failures.ts";
 import { declaration } from "../store/contract/fixture.ts";
+import { nextMillisecond } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 test("an error of the system is one of the connection, also where its code looks like one of the database", () => {
@@ -25,11 +25,11 @@ const cut = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 
 test("who wants an integer id, or shows an API key, hears nothing of a connection that was cut before", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   t.after(async () => {
     await store.close();
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("orders", { idKind: "integer" })]);
   for (let round = 0; round < 10; round++) {
@@ -37,7 +37,7 @@ test("who wants an integer id, or shows an API key, hears nothing of a connectio
     for (let n = 0; n < 20; n++) {
       assert.ok(await store.reserveIds("orders", 1));
       assert.equal(await store.keys.find("hf_none"), undefined);
-      await pass(1);
+      await nextMillisecond();
     }
     await isCut;
   }

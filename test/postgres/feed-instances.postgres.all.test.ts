@@ -5,7 +5,7 @@ import { Heads, pollMs } from "../../src/store/postgres/read/reads.ts";
 import { type CloudEvent, eventsOf, follow, linkOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { startBouncer, whyNoBouncer } from "./pgbouncer.ts";
 
 /** The documentation promises 300 ms. A poll itself takes some of them. */
@@ -90,8 +90,7 @@ function report(t: TestContext, times: readonly number[]): void {
 test("also through PgBouncer in transaction mode, and nothing listens to the database", {
   skip: whyNoBouncer(),
 }, async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const bouncer = await startBouncer(url, 4);
   t.after(() => bouncer.stop());
   report(t, await followAcross(t, bouncer.url));
@@ -103,8 +102,7 @@ test("also through PgBouncer in transaction mode, and nothing listens to the dat
 });
 
 test("in open mode, a collection that the other instance creates joins a stream and wakes a waiting page", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const [one, other] = await startTwo(t, url);
   await other.create("a", { n: 0 });
   const stream = await follow(other, "/api/v1/_events");

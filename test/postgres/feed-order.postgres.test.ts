@@ -20,7 +20,7 @@ const waitingSql = `select query from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`;
 
 test("a commit that has its sequence holds back later ones, so that nobody reads beyond it", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const start = () => startService({ store: { kind: "postgres", url } });
   const services = [await start(), await start()] as const;
   const holder = new pg.Client({ connectionString: url });
@@ -28,7 +28,7 @@ test("a commit that has its sequence holds back later ones, so that nobody reads
   t.after(async () => {
     await holder.end();
     for (const service of services) await service.stop();
-    release();
+    releaseLater();
   });
   const [one, other] = services;
   const [slow, quick] = [await one.create("topics", { n: 0 }), await one.create("topics", { n: 0 })];

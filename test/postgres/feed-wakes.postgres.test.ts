@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { eventsOf, follow, linkOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { until } from "../until.ts";
-import { openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 
 async function startTwo(t: TestContext, url: string): Promise<readonly [Service, Service]> {
   const services: Service[] = [];
@@ -50,14 +50,12 @@ function report(t: TestContext, times: readonly number[]): void {
 }
 
 test("a commit of one instance wakes the streams of the other", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   report(t, await followAcross(t, url));
 });
 
 test("now is after the last change, also of a collection that the other instance has just created", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const [one, other] = await startTwo(t, url);
   for (const name of ["a", "b", "c"]) {
     await one.create(name, { n: 0 });

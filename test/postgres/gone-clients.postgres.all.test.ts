@@ -7,11 +7,11 @@ import { ceilingMs } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 
 test("a client that goes away while its list waits for a connection ends neither the service nor the connection", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const connections = new Connections({ url, max: 1, connectTimeoutMs: ceilingMs, onIdleError: () => {} });
   t.after(async () => {
     await connections.close();
-    release();
+    releaseLater();
   });
   const reads = new SlowStatements(connections, ceilingMs);
   const processes = { sql: "select pg_backend_pid()" };

@@ -1,34 +1,31 @@
 /** Half-open connections: bytes no longer arrive, and neither side gets an error. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { ceilingMs, until } from "../until.ts";
-import { openDatabase } from "./databases.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
+import { databaseFor } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 import { commit, countOf, create, serveFaulty } from "./served.ts";
 
 const things = declaration("things");
 
 async function openThings(t: TestContext): Promise<{ address: StoreAddress; proxy: FaultProxy }> {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const proxy = await startProxy(Number(new URL(url).port));
   t.after(() => proxy.close());
   const address = { kind: "postgres", url: proxy.urlOf(url) } as const;
   const store = await openStore(address);
   await store.migrate([things]);
   const key = { collection: things.name, id: "1" };
-  await store.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: Date.now() });
+  await store.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: machineTime() });
   await store.close();
   return { address, proxy };
 }
 
 async function requireGivenUp(work: Promise<unknown>): Promise<void> {
-  const late = pass(ceilingMs, "late", { ref: false });
-  const end = await Promise.race([late, work.catch((error: unknown) => error)]);
+  const end = await work.catch((error: unknown) => error);
   assert.ok(end instanceof Problem && end.code === "UNAVAILABLE", String(end));
 }
 
@@ -47,7 +44,7 @@ describe("where bytes vanish", { concurrency: true }, () => {
       service.ask("POST", "things", { n: 2 }, { "idempotency-key": "vanished" }),
       service.ask("POST", "others", { n: 1 }),
     ];
-    await pass(50);
+    await until("requests are lost", () => service.proxy.swallowed > 0);
     assert.equal((await service.ask("GET", "/livez")).status, 200);
     for (const { status, ms } of await Promise.all(asked)) {
       assert.equal(status, 503);

@@ -96,12 +96,12 @@ test("a server that does not flush commits confirms no pages", async (t) => {
 const key = { collection: "topics", id: "a" };
 
 async function openTwo(t: TestContext): Promise<[Store, Store]> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const open = () => openStore({ kind: "postgres", url });
   const stores: [Store, Store] = [await open(), await open()];
   t.after(async () => {
     await Promise.all(stores.map((store) => store.close()));
-    release();
+    releaseLater();
   });
   await stores[0].migrate([declaration("topics")]);
   return stores;

@@ -56,7 +56,7 @@ async function followLog(store: Store, isOver: () => boolean): Promise<number[]>
 }
 
 test("instances that start at once on an empty database make one store", async () => {
-  const { url, release } = await openDatabase();
+  const { url, release } = await openDatabase({ isEmpty: true });
   const stores = await openThree(url);
   await Promise.all(stores.map((store) => store.migrate([plain, counters])));
   const [first, second, third] = stores as [Store, Store, Store];
@@ -72,7 +72,7 @@ test("instances that start at once on an empty database make one store", async (
   await third.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: 1 });
   assert.equal((await first.read(key))?.version, 1);
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 test("no write of several instances is lost, and a reader of the change log misses none, beside a long transaction", async () => {
@@ -105,7 +105,7 @@ test("no write of several instances is lost, and a reader of the change log miss
   await long.query("rollback");
   await long.end();
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 test("what is declared holds for all instances, also those that did not know of it yet", async () => {
@@ -141,7 +141,7 @@ test("what is declared holds for all instances, also those that did not know of 
   const { rows } = await query(url, "select sequence, count from holdfast_heads where number = 1");
   assert.deepEqual(rows, [{ sequence: "10", count: "10" }]);
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 /** Makes all instances create a resource at the same time, in many rounds. Returns the error codes of the refused creates. */
@@ -175,7 +175,7 @@ test("of creates with one unique value at the same time, one instance accepts on
   assert.deepEqual([...codes], ["UNIQUE_VIOLATION"]);
   assert.equal(await stores[0]?.count("counters"), 20);
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 test("of creates with one Idempotency-Key at the same time, one instance accepts one", async () => {
@@ -190,7 +190,7 @@ test("of creates with one Idempotency-Key at the same time, one instance accepts
   assert.deepEqual([...codes], ["IDEMPOTENCY_KEY_REUSED"]);
   assert.equal(await stores[0]?.count("counters"), 20);
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 const people = declaration("people");
@@ -207,12 +207,12 @@ const put = (collection: string, id: string, more = {}) => ({
 const waits = { code: "UNAVAILABLE", message: /^An import or a rewind is in progress/ };
 
 test("while an import or a rewind is in progress, no instance waits with writes to other collections", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const open = () => openStore({ kind: "postgres", url }, { importWaitMs: 300 });
   const stores = [await open(), await open()] as const;
   t.after(async () => {
     await Promise.all(stores.map((store) => store.close()));
-    release();
+    releaseLater();
   });
   const [first] = stores;
   await first.migrate([plain, people, counters, imported]);
@@ -268,12 +268,12 @@ test("while an import or a rewind is in progress, no instance waits with writes 
 });
 
 test("while a rewind writes, a write to the same resource does not hold up writes to other collections", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const open = () => openStore({ kind: "postgres", url });
   const [first, second] = [await open(), await open()];
   t.after(async () => {
     await Promise.all([first.close(), second.close()]);
-    release();
+    releaseLater();
   });
   await first.migrate([plain, people]);
   await first.commit({ changes: [put("people", "a"), put("people", "b")], at: 1 });
@@ -336,18 +336,18 @@ test("a delete that clears a reference and a create in another instance never ma
     assert.match((refused[0] as PromiseRejectedResult).reason.code, /^(?:REFERENCED|UNIQUE_VIOLATION)$/);
   }
   await Promise.all(stores.map((store) => store.close()));
-  release();
+  await release();
 });
 
 test("a create with a chosen id notices that another instance has created and deleted the resource in between", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   const other = new pg.Client({ connectionString: url });
   await other.connect();
   t.after(async () => {
     await other.end();
     await store.close();
-    release();
+    releaseLater();
   });
   await store.migrate([plain]);
   const create = (last: number) =>

@@ -24,7 +24,7 @@ test("two instances send each mail once, whichever has queued it", async () => {
   assert.equal(new Set(receivers).size, 40);
   for (const instance of instances) await instance.close();
   await server.close();
-  release();
+  await release();
 });
 
 test("an instance sends what another one has queued at once, although their clocks do not agree", async () => {
@@ -41,7 +41,7 @@ test("an instance sends what another one has queued at once, although their cloc
   await other.close();
   await sender.close();
   await server.close();
-  release();
+  await release();
 });
 
 test("an instance that died during an attempt leaves the mail to another one, after its claim", async () => {
@@ -71,5 +71,5 @@ test("an instance that died during an attempt leaves the mail to another one, af
   await dead.close();
   await living.close();
   await server.close();
-  release();
+  await release();
 });

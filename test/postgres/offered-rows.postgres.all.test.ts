@@ -17,14 +17,14 @@ interface Pair {
 
 /** Two stores on one database, behind the proxy. */
 async function openPair(t: TestContext): Promise<Pair> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const proxy = await startOfferingProxy(Number(new URL(url).port));
   const open = () => openStore({ kind: "postgres", url: proxy.urlOf(url) });
   const stores = [await open(), await open()] as const;
   t.after(async () => {
     await Promise.all(stores.map((store) => store.close()));
     await proxy.close();
-    release();
+    releaseLater();
   });
   await stores[0].migrate([declaration("topics")]);
   for (const store of stores) await store.count("topics"); // each knows the collection

@@ -1,15 +1,14 @@
 /** The service behind PgBouncer in transaction mode: each transaction may have another connection to the database. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { startBouncer, whyNoBouncer } from "./pgbouncer.ts";
 import { countOf, serveOn } from "./served.ts";
 
 test("the service works through PgBouncer in transaction mode, and leaves no state in its connections", {
   skip: whyNoBouncer(),
 }, async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const bouncer = await startBouncer(url, 4);
   t.after(() => bouncer.stop());
   const served = await Promise.all([serveOn(t, bouncer.url), serveOn(t, bouncer.url)]);

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 import { isRoot } from "./binaries.ts";
 import { query } from "./databases.ts";
-import { freePort } from "./server.ts";
 
 /** The reason to skip a test if PgBouncer is missing. */
 export function whyNoBouncer(): string | false {
@@ -27,12 +27,15 @@ export interface Bouncer {
 }
 
 /** Starts PgBouncer in front of the database at `url`, with at most this many connections to it. */
-export async function startBouncer(url: string, poolSize: number): Promise<Bouncer> {
+export function startBouncer(url: string, poolSize: number): Promise<Bouncer> {
+  return onFreePort((own) => startOnPort(url, poolSize, own));
+}
+
+async function startOnPort(url: string, poolSize: number, own: number): Promise<Bouncer> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-pgbouncer-"));
   chmodSync(folder, 0o755);
   const { hostname, port, pathname, username, password } = new URL(url);
   const name = pathname.slice(1);
-  const own = await freePort();
   const login = `user=${username}${password === "" ? "" : ` password=${decodeURIComponent(password)}`}`;
   const settings = [
     "[databases]",

@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Connections } from "../../src/store/postgres/connection/connections.ts";
-import { openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 import { startBouncer, whyNoBouncer } from "./pgbouncer.ts";
 
 /** One connection, so that all statements have the same. */
 async function connect(t: TestContext, { throughBouncer = false } = {}): Promise<Connections> {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const bouncer = throughBouncer ? await startBouncer(url, 2) : undefined;
   const connections = new Connections({
     url: bouncer?.url ?? url,

@@ -1,16 +1,18 @@
 /** Three instances on one database behind a balancer, under load. One instance is killed and started again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import type { LoggedChange } from "../../src/store/port/change-log.ts";
 import { createClient, end, type Program, startStore } from "../durability/program.ts";
-import { ceilingMs } from "../until.ts";
+import { generator } from "../seed.ts";
+import { ceilingMs, pause } from "../until.ts";
 import { startBalancer } from "./balancer.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 
 type Client = ReturnType<typeof createClient>;
+
+const random = generator();
 
 /** The time of the load, in milliseconds. */
 const loadMs = Number(process.env.HOLDFAST_TEST_LOAD_MS ?? 5_000);
@@ -37,7 +39,7 @@ async function untilAnswered(
     const answer = await send();
     if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer;
     account.losses++;
-    await pass(10 + Math.random() * 40);
+    await pause(10 + random() * 40);
   }
   throw new Error("There was no answer.");
 }
@@ -107,7 +109,7 @@ async function follow(url: string, collection: string, isOver: () => boolean): P
       const more = (await store.changesAfter(collection, seen.at(-1)?.sequence ?? 0, 50)).changes;
       seen.push(...more);
       if (isLast && more.length === 0) break;
-      if (!isLast) await pass(10);
+      if (!isLast) await pause(10); // the position of the next read is later
     }
     await store.close();
     if (isLast && seen.length > 0 && (await isWhole(url, collection, seen))) return seen;
@@ -147,8 +149,7 @@ async function all(client: Client, path: string): Promise<Record<string, unknown
 }
 
 test("three instances, of which one is killed, keep every acknowledged write once and the change log whole", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   const programs: Program[] = await Promise.all([1, 2, 3].map(() => startStore(url)));
   t.after(() => Promise.all(programs.map((program) => end(program, "SIGTERM"))));
   const balancer = await startBalancer(() => programs.map(({ port }) => port));
@@ -170,7 +171,7 @@ test("three instances, of which one is killed, keep every acknowledged write onc
   let isOver = false;
   const followed = ["things", "counters"].map((name) => follow(url, name, () => isOver));
   const load = Array.from({ length: writers }, (_, n) => write(balancer.port, account, `w${n}`));
-  await pass(loadMs / 3);
+  await pause(loadMs / 3); // the load goes on for this time
   await end(programs[1] as Program, "SIGKILL");
   programs[1] = await startStore(url);
   await Promise.all(load);

@@ -6,11 +6,11 @@ import { Connections } from "../../src/store/postgres/connection/connections.ts"
 import { openDatabase } from "./databases.ts";
 
 test("an error of the database says what is wrong, and nothing of what was to be written", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const connections = new Connections({ url, max: 1, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await connections.close();
-    release();
+    releaseLater();
   });
   await connections.run({ sql: "create table kept (key text primary key, small integer check (small < 9))" });
   const insert = (key: string, small: number) =>

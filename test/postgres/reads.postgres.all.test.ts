@@ -21,12 +21,12 @@ interface Opened {
 
 /** Reads of a database with topics that have these ids and lengths. */
 async function open(t: TestContext, topics: Readonly<Record<string, number>>): Promise<Opened> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   const connections: Connections = new Open({ url, max: 4, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await Promise.all([store.close(), connections.close()]);
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("topics")]);
   for (const [id, length] of Object.entries(topics))
@@ -74,13 +74,13 @@ test("small reads do not wait for large ones that are read at the same time", as
 });
 
 test("sizes are missing while another program locks a table, and the call ends", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
   const locker = new pg.Client({ connectionString: url });
   await locker.connect();
   t.after(async () => {
     await Promise.all([store.close(), locker.end()]);
-    release();
+    releaseLater();
   });
   await store.migrate([declaration("topics"), declaration("users")]);
   await locker.query("begin; lock table holdfast_resources_1");

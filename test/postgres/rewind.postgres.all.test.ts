@@ -14,14 +14,14 @@ const key = (id: string) => ({ collection: "plain", id });
 const start = Date.UTC(2026, 0, 2);
 
 test("writes of another instance wait for a rewind, and none is lost", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const [first, second] = (await Promise.all([1, 2].map(() => openStore({ kind: "postgres", url })))) as [
     Store,
     Store,
   ];
   t.after(async () => {
     await Promise.all([first.close(), second.close()]);
-    release();
+    releaseLater();
   });
   await first.migrate([declaration("plain")]);
   await first.commit({ changes: [{ key: key("old"), expect: "absent", next: '{"id":"old"}' }], at: start });

@@ -8,19 +8,15 @@ import { StartError } from "../../src/errors.ts";
 import { backUpStore, openKeys, openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { copy } from "../copy/run.ts";
 import { commit, created, declaration, topic, updated } from "../store/contract/fixture.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 
 /** A database with schemas. Returns its address, and that of a store with a search path. */
 async function openSchemas(
   t: TestContext,
   schemas: readonly string[],
 ): Promise<{ url: string; at(path: string): StoreAddress & { kind: "postgres" } }> {
-  const { url, release } = await openDatabase();
+  const url = await databaseFor(t, { isEmpty: true });
   for (const schema of schemas) await query(url, `create schema ${schema}`);
-  t.after(async () => {
-    for (const schema of schemas) await query(url, `drop schema ${schema} cascade`);
-    release();
-  });
   return {
     url,
     at(path) {

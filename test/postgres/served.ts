@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
-import { type Database, openDatabase } from "./databases.ts";
+import { databaseFor } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 
 /** The text of a commit as sent, which does not match "read committed". */
@@ -27,7 +27,7 @@ export interface Served {
 /** A service with a proxy before its database. */
 export interface Faulty extends Served {
   /** The database itself, without the proxy. */
-  database: Database;
+  database: { url: string };
   proxy: FaultProxy;
 }
 
@@ -49,8 +49,7 @@ export async function serveOn(
 
 /** Starts a service that reaches the database through a proxy. */
 export async function serveFaulty(t: TestContext, flags: Record<string, unknown> = {}): Promise<Faulty> {
-  const database = await openDatabase();
-  t.after(() => database.release());
+  const database = { url: await databaseFor(t) };
   const proxy = await startProxy(Number(new URL(database.url).port));
   t.after(() => proxy.close());
   return { ...(await serveOn(t, proxy.urlOf(database.url), flags)), database, proxy };

@@ -1,11 +1,12 @@
 /** Faults of the database server: no free connections, gone, or not started yet. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { quietPort } from "../ports.ts";
 import { until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { startProxy } from "./fault-proxy.ts";
 import { countOf, serveOn } from "./served.ts";
-import { freePort, startPostgres } from "./server.ts";
+import { startPostgres } from "./server.ts";
 
 test("with too many connections at the database the service answers 503, lives, and recovers", async (t) => {
   const server = await startPostgres(["max_connections=8", "superuser_reserved_connections=0"]);
@@ -38,9 +39,8 @@ test("a server that is restarted, or crashes, costs no more than the time that i
 });
 
 test("a service whose database is not there yet is alive, not ready, and works as soon as it is", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
-  const port = await freePort();
+  const url = await databaseFor(t);
+  const port = await quietPort();
   const served = await serveOn(t, url.replace(new URL(url).port, String(port)));
   assert.equal((await served.ask("GET", "/livez")).status, 200);
   assert.equal((await served.ask("GET", "/readyz")).status, 503);

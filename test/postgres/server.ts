@@ -3,11 +3,11 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 
@@ -69,14 +69,8 @@ interface Place {
   settings: readonly string[];
 }
 
-/** Starts a server. If another program takes the port first, tries another port. */
-async function startOn(binaries: Binaries, place: Place, tries = 5): Promise<PostgresServer> {
-  try {
-    return await startOnPort(binaries, place, await freePort());
-  } catch (error) {
-    if (tries === 1) throw error;
-    return startOn(binaries, place, tries - 1);
-  }
+function startOn(binaries: Binaries, place: Place): Promise<PostgresServer> {
+  return onFreePort((port) => startOnPort(binaries, place, port));
 }
 
 async function startOnPort(
@@ -147,14 +141,4 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
       return false;
     }
   });
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

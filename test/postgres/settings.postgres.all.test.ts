@@ -7,7 +7,7 @@ import { Connections } from "../../src/store/postgres/connection/connections.ts"
 import { transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, openDatabase, query } from "./databases.ts";
 import { create, serveOn } from "./served.ts";
 
 const unusual = [
@@ -22,13 +22,9 @@ const unusual = [
 ];
 
 async function openUnusual(t: TestContext): Promise<string> {
-  const { url, release } = await openDatabase();
+  const url = await databaseFor(t);
   const name = new URL(url).pathname.slice(1);
   for (const setting of unusual) await query(url, `alter database ${name} set ${setting}`);
-  t.after(async () => {
-    await query(url, `alter database ${name} reset all`);
-    release();
-  });
   return url;
 }
 
@@ -85,14 +81,14 @@ async function makeRole(
   name: string,
   rights = "create, usage",
 ): Promise<{ url: string; role: string; urlOfRole: string }> {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase({ isEmpty: true });
   const role = `holdfast_${name}_${process.pid}`;
   await query(url, `create role ${role} login; grant ${rights} on schema public to ${role}`);
   const asRole = new URL(url);
   asRole.username = role;
   t.after(async () => {
     await query(url, `drop owned by ${role} cascade; drop role ${role}`);
-    release();
+    releaseLater();
   });
   return { url, role, urlOfRole: asRole.href };
 }

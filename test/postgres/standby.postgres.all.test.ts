@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { databaseFor, query } from "./databases.ts";
 import { startProxy } from "./fault-proxy.ts";
 import { countOf, create, serveOn } from "./served.ts";
 import { type PostgresServer, startPostgres, startStandby } from "./server.ts";
@@ -45,8 +45,7 @@ async function follow(t: TestContext, primary: PostgresServer): Promise<Postgres
 }
 
 test("a database that may lose what it acknowledges when the power fails is told of", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(() => release());
+  const url = await databaseFor(t);
   assert.match(String(await warningOf(url)), /has fsync off/);
   const served = await serveOn(t, url);
   assert.deepEqual((await served.ask("GET", "/readyz")).content, { status: "pass", durability: "relaxed" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stop } from "../commands/cli.ts";
-import { openDatabase, query } from "../postgres/databases.ts";
+import { databaseFor, query } from "../postgres/databases.ts";
 import { startProxy } from "../postgres/fault-proxy.ts";
 import { type Client, messagesIn, type Served, serveThreads } from "../threads/served.ts";
 import { until } from "../until.ts";
@@ -19,8 +19,7 @@ const untilWell = (service: Served) =>
   });
 
 test("threads wait together for a database that cannot be reached yet", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const proxy = await startProxy(Number(new URL(url).port));
   t.after(() => proxy.close());
   proxy.refuse();
@@ -39,8 +38,7 @@ test("threads wait together for a database that cannot be reached yet", async (t
 });
 
 test("no thread ends because the database ends connections, also those that have just become ready", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const proxy = await startProxy(Number(new URL(url).port));
   t.after(() => proxy.close());
   const service = await serveThreads(t, 4, { configuration: { store: proxy.urlOf(url) } });

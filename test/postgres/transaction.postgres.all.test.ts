@@ -6,11 +6,11 @@ import { smallWrite, transact } from "../../src/store/postgres/connection/transa
 import { openDatabase } from "./databases.ts";
 
 test("every statement behind one that failed is told of that failure, and not that there was one", async (t) => {
-  const { url, release } = await openDatabase();
+  const { url, releaseLater } = await openDatabase();
   const connections = new Connections({ url, max: 1, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await connections.close();
-    release();
+    releaseLater();
   });
   const work = transact(connections, smallWrite, async (transaction) => {
     const sent = ["select 1 / 0", "select 1"].map((sql) => transaction.run({ sql }));

@@ -40,7 +40,7 @@ test("two instances deliver each event once, and one takes over when the other s
   assert.equal(ids.length, 15, "no event came twice");
   await two.stop();
   await receiver.close();
-  release();
+  await release();
 });
 
 test("an instance takes over only when the lease of the other has expired", async () => {
@@ -69,7 +69,7 @@ test("an instance takes over only when the lease of the other has expired", asyn
   const seen = new Set(receiver.received.map(({ event }) => event.data.n));
   assert.deepEqual([...seen].sort(), [0, 1, 2]);
   await receiver.close();
-  release();
+  await release();
 });
 
 test("an instance takes over within 30 seconds when the other is killed", async () => {
@@ -92,5 +92,5 @@ test("an instance takes over within 30 seconds when the other is killed", async 
   await until("the second delivers", () => receiver.received.some(({ event }) => event.data.n === 1));
   await other.stop();
   await receiver.close();
-  release();
+  await release();
 });

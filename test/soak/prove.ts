@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort } from "../postgres/server.ts";
+import { onFreePort } from "../ports.ts";
 import { sourceVersion } from "../source-version.ts";
 import { chart } from "./chart.ts";
 import { createClient } from "./client.ts";
@@ -45,9 +45,10 @@ export async function proveNoGrowth(signal: AbortSignal): Promise<boolean> {
 
 async function soak(folder: string, signal: AbortSignal): Promise<boolean> {
   writeFileSync(join(folder, "holdfast.config.json"), JSON.stringify(configuration));
-  const port = await freePort();
   const receiver = await startReceiver();
-  let service = await startService(folder, port);
+  const started = await onFreePort(async (port) => ({ port, service: await startService(folder, port) }));
+  const { port } = started;
+  let { service } = started;
   const samples: Sample[] = [];
   let backups: Backups | undefined;
   try {

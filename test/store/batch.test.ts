@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { Batch, type BatchOptions, type Outcome } from "../../src/store/port/batch.ts";
 
 /** A batch that doubles numbers, refuses negative ones, and remembers what travelled together. */
@@ -10,7 +10,8 @@ function createDoubling(options: Partial<BatchOptions<number, number>> = {}) {
     ...options,
     async perform(calls) {
       journeys.push([...calls]);
-      await sleep(2);
+      await turn();
+      await turn();
       return calls.map((n): Outcome<number> => (n < 0 ? { error: new Error(`${n}`) } : { answer: n * 2 }));
     },
   });
@@ -60,9 +61,9 @@ test("calls that arrive while as many batches are under way as may be form the n
     },
   });
   const first = batch.run(1);
-  while (journeys.length === 0) await sleep(1);
+  while (journeys.length === 0) await turn();
   const others = [batch.run(2), batch.run(3)];
-  await sleep(5);
+  for (let turns = 0; turns < 5; turns++) await turn();
   others.push(batch.run(4));
   arrive();
   await Promise.all([first, ...others]);

@@ -5,7 +5,7 @@ import { changeLogContract } from "./contract/change-log.ts";
 import { commitContract } from "./contract/commit.ts";
 import { driftContract, receiptsContract } from "./contract/drift.ts";
 import { dryRunsContract } from "./contract/dry-runs.ts";
-import type { OpenFixture } from "./contract/fixture.ts";
+import { type OpenFixture, type Runs, runsOf } from "./contract/fixture.ts";
 import { historyContract } from "./contract/history.ts";
 import { keysContract } from "./contract/keys.ts";
 import { listContract } from "./contract/list.ts";
@@ -15,49 +15,58 @@ import { propertyContract, togetherContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { referencesContract } from "./contract/references.ts";
 import { searchContract } from "./contract/search.ts";
-import { uniqueContract } from "./contract/unique.ts";
+import { uniqueContract, uniqueProperty } from "./contract/unique.ts";
 import { walksContract } from "./contract/walks.ts";
 
-/** Runs the whole suite on stores that `open` makes, empty each time. */
-export function storeContract(name: string, open: OpenFixture): void {
+/** Runs the whole suite on stores that `open` makes, empty each time. `share`: of the usual number of random cases. */
+export function storeContract(name: string, open: OpenFixture, share = 1): void {
+  const runs = runsOf(share);
   describe(`${name} keeps the contract of stores`, { concurrency: 2 }, () => {
-    writes(open);
+    writes(open, runs);
     listContract(open);
-    queriesContract(open);
-    pastListsContract(open);
-    walksContract(open);
+    queriesContract(open, runs);
+    pastListsContract(open, runs);
+    walksContract(open, runs);
     catalogueContract(open);
     keysContract(open);
-    searchContract(open);
+    searchContract(open, runs);
+  });
+}
+
+/** Runs the examples of what a store decides with its own statements: commits, unique values, lists and keys. */
+export function sliceContract(name: string, open: OpenFixture): void {
+  describe(`${name} keeps a slice of the contract of stores`, { concurrency: 2 }, () => {
+    commitContract(open);
+    uniqueContract(open);
+    listContract(open);
+    keysContract(open);
   });
 }
 
 /** Runs the part of the suite that writes: for a store that several threads have open. */
 export function writesContract(name: string, open: OpenFixture): void {
-  describe(`${name} keeps the contract of writes`, { concurrency: 2 }, () => writes(open));
+  describe(`${name} keeps the contract of writes`, { concurrency: 2 }, () => writes(open, runsOf(1)));
 }
 
 /** Runs the part of the suite in which commits arrive together: for a store that differs only in how it groups them. */
 export function groupsContract(name: string, open: OpenFixture): void {
-  describe(`${name} keeps the contract of commits that arrive together`, { concurrency: 2 }, () =>
-    groups(open),
-  );
+  describe(`${name} keeps the contract of commits that arrive together`, { concurrency: 2 }, () => {
+    commitContract(open);
+    togetherContract(open, runsOf(1));
+  });
 }
 
-function groups(open: OpenFixture): void {
+function writes(open: OpenFixture, runs: Runs): void {
   commitContract(open);
   uniqueContract(open);
+  uniqueProperty(open, runs);
   dryRunsContract(open);
-  togetherContract(open);
-}
-
-function writes(open: OpenFixture): void {
-  groups(open);
-  referencesContract(open);
+  togetherContract(open, runs);
+  referencesContract(open, runs);
   driftContract(open);
   receiptsContract(open);
   changeLogContract(open);
   historyContract(open);
   loadContract(open);
-  propertyContract(open);
+  propertyContract(open, runs);
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Expiry } from "../../src/expiry/expired.ts";
 import { withMethods } from "../../src/store/port/store.ts";
+import { machineTime } from "../until.ts";
 import {
   commit,
   created,
@@ -33,7 +34,7 @@ test(
     const expiry = new Expiry({
       store,
       collections: new Map([["users", { expires }]]),
-      now: Date.now,
+      now: machineTime,
       warn: (text) => warnings.push(text),
     });
     await commit(store, [
@@ -47,13 +48,13 @@ test(
     await commit(store, [{ key: number, expect: "absent", next: '{"id":1,"t":"t"}' }]);
 
     const take = (code: string, id: string) =>
-      expiry.commit({ changes: [created(user(id), { code })], at: Date.now() });
+      expiry.commit({ changes: [created(user(id), { code })], at: machineTime() });
     await rejectsWith("UNIQUE_VIOLATION", take("s", "taker"));
     assert.deepEqual(await take("c7", "taker"), [{ version: 1, sequence: 153 }]);
     assert.equal(await store.read(user("u7")), undefined);
     // The error of a change of the commit itself is not about the holder.
     const own = [created(user("other"), { code: "c8" }), deleted(topic("t"), 1)];
-    await rejectsWith("REFERENCED", expiry.commit({ changes: own, at: Date.now() }));
+    await rejectsWith("REFERENCED", expiry.commit({ changes: own, at: machineTime() }));
     assert.ok(await store.read(user("u8")));
 
     await expiry.sweep();
@@ -83,10 +84,10 @@ test(
     const expiry = new Expiry({
       store: withMethods(store, { read }),
       collections: new Map([["users", { expires }]]),
-      now: Date.now,
+      now: machineTime,
       warn: assert.fail,
     });
     const changes = [created(user("taker"), { code: "a" })];
-    assert.equal((await expiry.commit({ changes, at: Date.now() }))[0]?.version, 1);
+    assert.equal((await expiry.commit({ changes, at: machineTime() }))[0]?.version, 1);
   }),
 );

@@ -78,5 +78,5 @@ test("PostgreSQL computes the key of every instant and exact number", async () =
       assert.ok(key === undefined || isComparedKey(key));
     }
   }
-  release();
+  await release();
 });

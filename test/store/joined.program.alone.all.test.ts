@@ -4,12 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
 import type { Problem } from "../../src/errors.ts";
 import { ExpectedEnd } from "../../src/store/core/loads.ts";
 import { joinWriter } from "../../src/store/sqlite/commit/writer-client.ts";
-import { until } from "../until.ts";
+import { nextMillisecond, until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { interleavingContract } from "./contract/interleavings.ts";
 import { storeContract, writesContract } from "./contract.ts";
@@ -177,7 +176,7 @@ test("a write that is held again after its time is over waits no longer than onc
   answer();
   port2.postMessage({ kind: "free" });
   await until("the request has arrived again or was refused", () => arrivals.length === 2 || isRefused);
-  await pass(2); // the timer of the first wait is over before this one
+  for (let n = 0; n < 2; n++) await nextMillisecond(); // the timer of the first wait is over before this one
   answer();
   await until("the request is refused", () => isRefused);
   await refused;

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Receipt } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -29,7 +29,7 @@ function keepOld(store: Store, receipt: Receipt): Promise<unknown> {
 
 test("receipts that have expired leave the file, though nobody writes any more, and the others stay", async (t) => {
   const { store } = await open(t);
-  const now = Date.now();
+  const now = machineTime();
   const old = Array.from({ length: 500 }, (_, n) => keepOld(store, receiptOf(`old ${n}`, now - 1_000)));
   const large = keepOld(store, receiptOf("large", now - 1_000, "x".repeat(1_000_000)));
   await Promise.all([...old, large, keepOld(store, receiptOf("valid", now + hourMs))]);
@@ -55,7 +55,7 @@ test("writes go on while thousands of receipts are swept", async (t) => {
 
 test("of an erased resource no answer is left in the file, and other answers stay", async (t) => {
   const { store, reopen } = await open(t);
-  const expiresAt = Date.now() + hourMs;
+  const expiresAt = machineTime() + hourMs;
   const texts = ['{"id":"a","name":"Kim"}', '{"id":"b","name":"Lee"}'];
   for (const [index, id] of ["a", "b"].entries()) {
     const answer = JSON.stringify({ status: 201, headers: {}, body: texts[index] });
@@ -76,7 +76,7 @@ test("of an erased resource no answer is left in the file, and other answers sta
 
 test("answers have a bound for all and one for each: the oldest go, and their keys stay", async (t) => {
   const { store, reopen } = await open(t, { receipts: { keys: 100, answers: 1_000, answer: 400 } });
-  const expiresAt = Date.now() + hourMs;
+  const expiresAt = machineTime() + hourMs;
   const keep = (n: number, answer: string) =>
     keepOld(store, { ...receiptOf(`k${n}`, expiresAt + n, answer), brief: `b${n}` });
   for (let n = 0; n < 9; n++) await keep(n, "é".repeat(150)); // 300 bytes
@@ -93,7 +93,7 @@ test("answers have a bound for all and one for each: the oldest go, and their ke
 
 test("where as many keys are kept as may be, no other is taken until some expire", async (t) => {
   const { store } = await open(t, { receipts: { keys: 3, answers: 1_000, answer: 1_000 } });
-  const now = Date.now();
+  const now = machineTime();
   await Promise.all(["a", "b", "c"].map((key) => keepOld(store, receiptOf(key, now + hourMs))));
   const other = () => keepOld(store, receiptOf("d", now + hourMs));
   await rejectsWith("UNAVAILABLE", other());

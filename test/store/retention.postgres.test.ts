@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { describe, type TestContext, test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { commit, created, declaration, topic, updated } from "./contract/fixture.ts";
 import { openPostgresFixture } from "./postgres-fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
@@ -12,7 +12,7 @@ import { openSqliteFixture } from "./sqlite-fixture.ts";
 const topics = declaration("topics");
 const dayMs = 86_400_000;
 
-async function raise(store: Store, id: string, to: number, { pad = "", from = 0, at = Date.now() } = {}) {
+async function raise(store: Store, id: string, to: number, { pad = "", from = 0, at = machineTime() } = {}) {
   for (let version = from; version < to; version++) {
     const fields = { version, pad };
     const change = version === 0 ? created(topic(id), fields) : updated(topic(id), version, fields);
@@ -40,7 +40,7 @@ for (const [name, openFixture] of Object.entries(stores)) {
     test("keeps the last changes, and all young ones", async (t) => {
       const { store } = await open(t, { keepDays: 1, keepChanges: 3 });
       const many = Array.from({ length: 700 }, (_, n) => created(topic(`r${n}`)));
-      await commit(store, many, { at: Date.now() - 2 * dayMs });
+      await commit(store, many, { at: machineTime() - 2 * dayMs });
       await until("three are left", async () => (await logOf(store)).length === 3);
       await raise(store, "b", 5);
       await until("the old ones are gone", async () => (await logOf(store)).length === 5);
@@ -69,8 +69,8 @@ for (const [name, openFixture] of Object.entries(stores)) {
     test("removes a change that alone is more than what is kept, and keeps later ones", async (t) => {
       const { store } = await open(t, { keepDays: 1, keepChanges: 0, keepBytes: 50_000 });
       const pad = randomBytes(2_000_000).toString("hex"); // not to be compressed
-      await commit(store, [created(topic("big"), { pad })], { at: Date.now() });
-      await commit(store, [updated(topic("big"), 1, { n: 2 })], { at: Date.now() });
+      await commit(store, [created(topic("big"), { pad })], { at: machineTime() });
+      await commit(store, [updated(topic("big"), 1, { n: 2 })], { at: machineTime() });
       await raise(store, "a", 20);
       await until("the large one is gone", async () => (await logOf(store)).length === 20);
       assert.equal((await logOf(store))[0]?.id, "a");

@@ -15,7 +15,7 @@ import { PlanRunner, readCatalogue } from "../../src/store/sqlite/sqlite-dialect
 import { Heads } from "../../src/store/sqlite/writer/heads.ts";
 import { createMigrations } from "../../src/store/sqlite/writer/migrate.ts";
 import { SearchTables } from "../../src/store/sqlite/writer/search-tables.ts";
-import { ceilingMs, until } from "../until.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
 
@@ -206,7 +206,7 @@ describe("search in a SQLite store", () => {
   test(
     "the file is whole after changes of every kind",
     onFile({ resources: 600 }, async ({ store }, database) => {
-      const at = Date.now();
+      const at = machineTime();
       const changes = Array.from({ length: 300 }, (_, n) => ({
         key: { collection: "topics", id: `id${n}` },
         expect: 1,

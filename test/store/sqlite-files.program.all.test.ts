@@ -18,7 +18,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
 import { maxPageBytes } from "../../src/store/port/page.ts";
@@ -149,8 +150,14 @@ test("a sound store is not taken for a damaged one", () =>
   inFolder(async (folder) => {
     const path = join(folder, "x.db");
     await makeStore(path);
+    const checked = Promise.withResolvers<void>();
+    const note = (worker: Worker) => {
+      if (worker.threadName === "holdfast-check") worker.once("exit", () => checked.resolve());
+    };
+    process.on("worker", note);
     const store = await openStore({ kind: "sqlite", path }, { onFailure: assert.fail });
-    await sleep(600);
+    await checked.promise;
+    process.off("worker", note);
     assert.deepEqual(store.health(), { kind: "ok" });
     await store.close();
   }));
@@ -367,9 +374,15 @@ test("another program's short write makes commits wait and not fail", async () =
     await store.migrate([topics]);
     const other = new DatabaseSync(path);
     other.exec("begin immediate");
-    const waiting = commit(store, [created(topic("a"))]);
-    assert.equal(await Promise.race([waiting, sleep(200, "waits")]), "waits");
-    assert.equal(await store.read(topic("a")), undefined); // reads continue in the meantime
+    let isOver = false;
+    const waiting = commit(store, [created(topic("a"))]).finally(() => {
+      isOver = true;
+    });
+    for (let reads = 0; reads < 200; reads++) {
+      await turn();
+      assert.equal(await store.read(topic("a")), undefined); // reads continue in the meantime
+    }
+    assert.equal(isOver, false);
     other.exec("commit");
     other.close();
     await waiting;

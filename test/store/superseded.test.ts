@@ -11,6 +11,7 @@ import {
 } from "../../src/store/core/superseded.ts";
 import { runLater } from "../../src/store/sql/plans.ts";
 import { anyCharacter } from "../characters.ts";
+import { generator } from "../seed.ts";
 
 const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");
 const keptText = (change: { text: string; next: string | undefined; version: number }): string => {
@@ -35,7 +36,8 @@ test("a difference takes a small part of a text that changes at both of its ends
 
 test("a text is kept whole where it is short, deleted, in its turn, or nothing like the next one", () => {
   const short = JSON.stringify({ id: "a", pad: "x".repeat(3_000) });
-  const other = JSON.stringify({ id: "a", bytes: Array.from({ length: 9_000 }, () => Math.random()) });
+  const random = generator();
+  const other = JSON.stringify({ id: "a", bytes: Array.from({ length: 9_000 }, random) });
   const text = textOf(1);
   for (const superseding of [
     { text: short, next: `${short} `, version: 2 },

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { maxActiveTasks, maxOwnTasks, newTask } from "../../src/tasks/task.ts";
 import { type TaskStep, Tasks } from "../../src/tasks/task-loop.ts";
 import { TaskRecords } from "../../src/tasks/task-records.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { onStore } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -16,7 +16,7 @@ test(
     for (const id of ["stuck", "other"])
       await records.commit(
         await records.begun(newTask({ id, kind: "update", by: null, createdAt: 1 }), { principal: null }),
-        Date.now(),
+        machineTime(),
       );
     const begun: Record<string, number> = { stuck: 0, other: 0 };
     let release = () => {};
@@ -28,7 +28,7 @@ test(
     const warnings: string[] = [];
     const tasks = new Tasks({
       records,
-      now: Date.now,
+      now: machineTime,
       newUuid: () => "holder",
       isReady: () => true,
       isShared: false,
@@ -60,7 +60,7 @@ test(
           }),
           result: undefined,
         }),
-        Date.now,
+        machineTime,
       );
     /** How many begin, and why the others do not. Few at once, because only one of those that begin together can succeed at a time. */
     const beginAll = async (count: number, by: string | null) => {

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, halfSent, run, stop, untilDeaf } from "../commands/cli.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { messagesIn, serveThreads } from "./served.ts";
 
@@ -90,8 +90,7 @@ for (const [what, deed, reason] of deeds) {
 test("the port of a service with threads is in use for every other service", async (t) => {
   const service = await serveThreads(t, 2);
   const { port } = new URL(service.origin);
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   for (const threads of [1, 2]) {
     const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ store: url }) });
     const { exitCode, stdout, stderr } = await run(

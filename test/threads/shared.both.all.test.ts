@@ -13,7 +13,7 @@ import { makeCertificate, removeCertificate } from "../http/certificates.ts";
 import { isOnPostgres } from "../http/test-store.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { readExposition } from "../metrics/exposition.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { type Client, clientOf, messagesIn, type Served, serveThreads } from "./served.ts";
 
@@ -198,8 +198,7 @@ test("each event is delivered once, whichever thread made the change or the webh
 });
 
 test("the token for the first key works in every thread, and once in all of them", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ ...guarded, store: url }) });
   const config = await loadConfig({ flags: { port: "0", threads: "3" }, env: {}, cwd });
   const server = await startServer({ ...config, drainDelayMs: 0 });

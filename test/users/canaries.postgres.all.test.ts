@@ -18,7 +18,7 @@ import { bearer, bodyOf, codeShape, problemOf, type Signed } from "../http/users
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
 import { SoftwarePasskey } from "../http/users/software-passkey.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
-import { openDatabase, query } from "../postgres/databases.ts";
+import { databaseFor, query } from "../postgres/databases.ts";
 import { startCollector } from "../traces/collector.ts";
 import { until } from "../until.ts";
 import { Canaries } from "./canaries.ts";
@@ -388,9 +388,7 @@ async function storedIn(cwd: string, store: string): Promise<Record<string, stri
 
 for (const kind of ["SQLite", "PostgreSQL"] as const)
   test(`no secret text of a sign-in gets into a log, metric, span, feed, list or file on ${kind}`, async (t) => {
-    const database = kind === "SQLite" ? undefined : await openDatabase();
-    if (database !== undefined) t.after(database.release);
-    const store = database?.url ?? "sqlite:shop.db";
+    const store = kind === "SQLite" ? "sqlite:shop.db" : await databaseFor(t);
     const all = await start(t, store);
     const { canaries, service, mailsTo, mailServer, errors, collector, cwd, command, port, post } = all;
     const { ticket } = bodyOf<{ ticket: string }>(

@@ -38,7 +38,7 @@ const kinds: Record<string, (use: (address: StoreAddress) => Promise<void>) => P
   postgres: async (use) => {
     const { url, release } = await openDatabase();
     await use({ kind: "postgres", url });
-    release();
+    await release();
   },
 };
 

@@ -110,11 +110,11 @@ export class Loads {
   /** Starts an import, as `load` of a store does. From the call on, nothing else writes. Throws UNAVAILABLE. */
   begin(
     into: string | CollectionRecord,
-    { among = [], principal = null, length = 0 }: LoadOptions,
+    { among = [], principal = null, length = 0, at }: LoadOptions,
   ): Promise<Load> {
     if (this.isInProgress) throw this.#inProgress();
     this.#ended = Promise.withResolvers();
-    this.#started = this.#start(into, { among, principal, length });
+    this.#started = this.#start(into, { among, principal, length, at });
     return this.#started;
   }
 
@@ -140,7 +140,10 @@ export class Loads {
     await load?.cancel();
   }
 
-  async #start(into: string | CollectionRecord, options: Required<LoadOptions>): Promise<CurrentLoad> {
+  async #start(
+    into: string | CollectionRecord,
+    options: Required<Omit<LoadOptions, "at">> & { at: number | undefined },
+  ): Promise<CurrentLoad> {
     try {
       await this.#parts.hold?.();
     } catch (error) {
@@ -154,7 +157,7 @@ export class Loads {
     };
     try {
       await this.#parts.drained?.();
-      const transaction = await this.#parts.begin(into, options);
+      const transaction = await this.#parts.begin(into, { ...options, at: options.at ?? Date.now() });
       return new CurrentLoad(transaction, noteDone, () => this.#end());
     } catch (error) {
       await this.#parts.release?.();

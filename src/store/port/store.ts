@@ -328,6 +328,8 @@ export interface LoadOptions {
   principal?: string | null;
   /** The length of all ids and texts that will be added, in characters, to estimate when the import ends. @default unknown */
   length?: number;
+  /** The time of its changes, in Unix milliseconds. @default the present time */
+  at?: number;
 }
 
 /** An import: one transaction, which is written by `finish` as a whole or not at all. */

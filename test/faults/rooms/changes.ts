@@ -53,7 +53,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "erase-without-note",
     what: "An erase does not note the gap in the change log, so since=start is gone again and again.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "an erase and a time without history are noted as gaps in the log",
     replacements: [
       [

@@ -84,7 +84,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "sequence-skips",
     what: "The sequence of a collection skips one number with each group of commits.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "a commit that was refused leaves no trace, and sequences have no gaps",
     replacements: [["  counters.sequence++;\n", "  counters.sequence += counters.sequence === 0 ? 2 : 1;\n"]],
   },
@@ -98,7 +98,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "value-free-after-refusal",
     what: "A refused change of the holder of a unique value makes the value free for the next commits of the group.",
-    noticedBy: "test/store/postgres-commits",
+    noticedBy: "test/store/postgres-slice",
     test: "a refused change of the holder of a value does not make the value free for commits of the same group",
     replacements: [
       [
@@ -110,7 +110,7 @@ export const postgresFaults: readonly Fault[] = [
   {
     name: "deleted-version-lost",
     what: "An id that one group of commits creates and deletes loses its last version.",
-    noticedBy: "test/store/postgres-commits",
+    noticedBy: "test/store/postgres-slice",
     test: "an id that is created and deleted by commits that arrive together keeps its last version",
     replacements: [
       [

@@ -12,7 +12,7 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "own-id-starts-again",
     what: "A create with a deleted id starts at version 1 if the id was erased, so an old ETag matches it.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
     replacements: [
       [
@@ -24,7 +24,7 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "own-id-not-compared",
     what: "A create with a chosen id is written although the id has another last version by now.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
     replacements: [["version === last ? undefined", "version >= 0 ? undefined"]],
   },
@@ -296,14 +296,14 @@ export const storeFaults: readonly Fault[] = [
   {
     name: "dry-run-stays-staged",
     what: "The changes of a dry run stay staged, so they are written.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "a dry run writes nothing, and a commit after it is as if it had not been",
     replacements: [["  if (commit.isDryRun) {\n    staged.takeBack(before);", "  if (commit.isDryRun) {"]],
   },
   {
     name: "write-during-import",
     what: "A write does not wait for an import in progress.",
-    noticedBy: "test/store/sqlite-commits",
+    noticedBy: "test/store/sqlite",
     test: "other writes wait for a load, whether it finishes or is cancelled",
     replacements: [
       [

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { StartError } from "../../../src/errors.ts";
 import { newSecret } from "../../../src/secrets.ts";
 import { openReader, type StoreAddress } from "../../../src/store/open.ts";
-import { openDatabase } from "../../postgres/databases.ts";
+import { databaseFor, openDatabase } from "../../postgres/databases.ts";
 import { until } from "../../until.ts";
 import { type Service, type ServiceOptions, startService } from "../service.ts";
 import { startReceiver } from "./receiver.ts";
@@ -25,8 +25,8 @@ after(() => rm(folder, { recursive: true, force: true }));
 async function storeFor(kind: string): Promise<{ address: StoreAddress; release(): void }> {
   if (kind === "SQLite")
     return { address: { kind: "sqlite", path: join(folder, `${crypto.randomUUID()}.db`) }, release() {} };
-  const { url, release } = await openDatabase();
-  return { address: { kind: "postgres", url }, release };
+  const { url, releaseLater } = await openDatabase();
+  return { address: { kind: "postgres", url }, release: releaseLater };
 }
 
 /** Everything that the store keeps of webhooks. */
@@ -136,8 +136,7 @@ for (const kind of ["SQLite", "PostgreSQL"]) {
 }
 
 test("a service does not start with the secret of a webhook that none of its secrets opens, and says which one", async (t) => {
-  const { url, release } = await openDatabase();
-  t.after(release);
+  const url = await databaseFor(t);
   const store = { kind: "postgres", url } as const;
   const [own, newer] = [newSecret(), newSecret()];
   const first = await startService({ store, secrets: [own] });

@@ -11,12 +11,10 @@ import {
   rejectsWith,
   textOf,
   topic,
+  unexpired,
   updated,
   user,
 } from "./fixture.ts";
-
-/** The sweep looks for receipts that have expired by the clock. */
-const soon = Date.now() + 3_600_000;
 
 export function commitContract(open: OpenFixture): void {
   test(
@@ -195,27 +193,27 @@ export function commitContract(open: OpenFixture): void {
         key: "kim POST /topics k1",
         fingerprint: "f",
         answer: "201 …",
-        expiresAt: soon + 1_000,
+        expiresAt: unexpired + 1_000,
       };
       await commit(store, [created(topic("a"))], { receipt });
       await rejectsWith("IDEMPOTENCY_KEY_REUSED", commit(store, [created(topic("b"))], { receipt }));
       assert.equal(await store.read(topic("b")), undefined);
       const again = await reopen();
-      assert.deepEqual(await again.receipt(receipt.key, soon + 999), receipt);
-      assert.equal(await again.receipt(receipt.key, soon + 1_000), undefined);
-      assert.equal(await again.receipt("another", soon), undefined);
-      const later = { ...receipt, answer: "later", expiresAt: soon + 9_000 };
-      await commit(again, [created(topic("b"))], { receipt: later, at: soon + 1_000 });
-      assert.deepEqual(await again.receipt(receipt.key, soon + 1_001), later);
+      assert.deepEqual(await again.receipt(receipt.key, unexpired + 999), receipt);
+      assert.equal(await again.receipt(receipt.key, unexpired + 1_000), undefined);
+      assert.equal(await again.receipt("another", unexpired), undefined);
+      const later = { ...receipt, answer: "later", expiresAt: unexpired + 9_000 };
+      await commit(again, [created(topic("b"))], { receipt: later, at: unexpired + 1_000 });
+      assert.deepEqual(await again.receipt(receipt.key, unexpired + 1_001), later);
     }),
   );
 
   test(
     "a commit that is refused keeps no receipt, and of two at once with one key one happens",
     onStore(open, async (store) => {
-      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: soon + 1_000 };
+      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: unexpired + 1_000 };
       await rejectsWith("PRECONDITION_FAILED", commit(store, [updated(topic("a"), 1)], { receipt }));
-      assert.equal(await store.receipt("k", soon), undefined);
+      assert.equal(await store.receipt("k", unexpired), undefined);
       const results = await Promise.allSettled(
         ["a", "b", "c"].map((id) => commit(store, [created(topic(id))], { receipt })),
       );
@@ -255,7 +253,7 @@ export function commitContract(open: OpenFixture): void {
   test(
     "a receipt alone may be kept, and then refuses as any other",
     onStore(open, async (store, reopen) => {
-      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: soon + 1_000 };
+      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: unexpired + 1_000 };
       const fates = await Promise.allSettled([
         commit(store, [], { receipt }),
         commit(store, [created(topic("a"))], { receipt }),
@@ -266,7 +264,7 @@ export function commitContract(open: OpenFixture): void {
         [0, "IDEMPOTENCY_KEY_REUSED", 1],
       );
       const again = await reopen();
-      assert.deepEqual(await again.receipt("k", soon), receipt);
+      assert.deepEqual(await again.receipt("k", unexpired), receipt);
       assert.deepEqual((await again.changesAfter("topics", 0, 10)).changes.length, 1);
     }),
   );

@@ -21,6 +21,7 @@ import {
   scannedIds,
   textOf,
   topic,
+  unexpired,
   updated,
   user,
 } from "./fixture.ts";
@@ -177,26 +178,17 @@ export function driftContract(open: OpenFixture): void {
   );
 
   test(
-    "a delete changes 10,000 other resources, in the order of their ids, and no more",
+    "a delete changes other resources in the order of their ids",
     onStore(open, async (store) => {
       await declare(store, { references: [by("clear")] });
-      await commit(store, [created(user("🐘")), created(topic("one-more"), { by: "🐘" })]);
-      const ids = Array.from({ length: 10_000 }, (_, n) => `t${String(9_999 - n).padStart(4, "0")}`);
+      await commit(store, [created(user("🐘"))]);
+      const ids = Array.from({ length: 1_500 }, (_, n) => `t${String(9_999 - n).padStart(4, "0")}`);
       const load = await store.load("topics");
       await load.add(ids.map((id) => ({ id, text: textOf(id, { by: ["🐘"] }) })));
       await load.finish();
-      await assert.rejects(commit(store, [deleted(user("🐘"), 1)]), ({ code, message, change }: Problem) => {
-        assert.deepEqual([code, change], ["REFERENCED", 0]);
-        assert.equal(
-          message,
-          'Deleting "🐘" would change more than 10,000 resources. Delete or change some of them first.',
-        );
-        return true;
-      });
-      await commit(store, [deleted(topic("one-more"), 1)]);
       const { sequence } = await store.list({ collection: "topics", limit: 1 });
       await commit(store, [deleted(user("🐘"), 1)]);
-      const changes = (await store.changesAfter("topics", sequence, 10_001)).changes;
+      const changes = (await store.changesAfter("topics", sequence, 1_501)).changes;
       assert.deepEqual(
         changes.map(({ id }) => id),
         ids.toReversed(),
@@ -241,8 +233,7 @@ export function driftContract(open: OpenFixture): void {
 
 /** Receipts at their limits, on a store that is opened with these limits. */
 export function receiptsContract(open: OpenFixture): void {
-  const expiresAt = Date.now() + 3_600_000;
-  const receiptOf = (key: string, answer = "{}") => ({ key, fingerprint: "f", answer, expiresAt });
+  const receiptOf = (key: string, answer = "{}") => ({ key, fingerprint: "f", answer, expiresAt: unexpired });
   const keep = (store: Store, receipt: Receipt) => store.commit({ changes: [], receipt, at });
 
   test(
@@ -276,12 +267,12 @@ export function receiptsContract(open: OpenFixture): void {
     onStore(
       open,
       async (store) => {
-        const receipt = { ...receiptOf("old"), expiresAt: expiresAt };
+        const receipt = receiptOf("old");
         await rejectsWith("PRECONDITION_FAILED", commit(store, [updated(topic("a"), 1)], { receipt }));
         await keep(store, receipt);
-        const later = { ...receipt, answer: "later", expiresAt: expiresAt + 9_000 };
-        await store.commit({ changes: [], receipt: later, at: expiresAt });
-        assert.equal((await store.receipt("old", expiresAt))?.answer, "later");
+        const later = { ...receipt, answer: "later", expiresAt: unexpired + 9_000 };
+        await store.commit({ changes: [], receipt: later, at: unexpired });
+        assert.equal((await store.receipt("old", unexpired))?.answer, "later");
         await keep(store, receiptOf("b"));
         await rejectsWith("UNAVAILABLE", keep(store, receiptOf("c")));
       },
@@ -295,7 +286,7 @@ export function receiptsContract(open: OpenFixture): void {
       open,
       async (store, reopen) => {
         const keepNth = (n: number, answer: string) =>
-          keep(store, { ...receiptOf(`k${n}`, answer), expiresAt: expiresAt + n, brief: `b${n}` });
+          keep(store, { ...receiptOf(`k${n}`, answer), expiresAt: unexpired + n, brief: `b${n}` });
         for (let n = 0; n < 9; n++) await keepNth(n, "🐘".repeat(75)); // 300 bytes
         await keepNth(9, "é".repeat(200)); // 400 bytes
         await keepNth(10, "é".repeat(201)); // one more character than is kept

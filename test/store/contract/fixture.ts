@@ -18,6 +18,14 @@ export interface Fixture {
 
 export type OpenFixture = (options?: StoreOptions) => Promise<Fixture>;
 
+/** How many cases a property tries: as many as a variable of the environment says, or else a share of the usual number. */
+export type Runs = (usual: number, variable?: string) => number;
+
+/** The runs of a share. The first case of every seed is always tried. */
+export function runsOf(share: number): Runs {
+  return (usual, variable = "") => Number(process.env[variable] ?? Math.ceil(usual * share));
+}
+
 /** The record of a collection. @default ids are UUIDs, and nothing else is declared */
 export function declaration(
   name: string,
@@ -48,6 +56,9 @@ export function onStore(
 }
 
 export const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** A time after all sweeps, which have the machine's clock. Until then, a store keeps a receipt. */
+export const unexpired = Date.UTC(9999, 0);
 
 export const topic = (id: string) => ({ collection: "topics", id });
 export const user = (id: string) => ({ collection: "users", id });

@@ -12,7 +12,7 @@ import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
-import { declaration, type OpenFixture, onStore } from "./fixture.ts";
+import { declaration, type OpenFixture, onStore, type Runs } from "./fixture.ts";
 
 type Resource = Record<string, unknown>;
 
@@ -266,8 +266,7 @@ async function ask(
   assert.equal(page.more, expected.length > offset + limit);
 }
 
-/** The numbers of collections, and of queries for each. */
-const runs = Number(process.env.HOLDFAST_TEST_QUERY_RUNS ?? 60);
+/** The number of queries for each collection. */
 const questions = 10;
 
 /** A new collection takes longer in a store that has many, so that each store gets only some of them. */
@@ -287,13 +286,14 @@ function listsEqual(store: Store) {
   );
 }
 
-export function queriesContract(open: OpenFixture): void {
+export function queriesContract(open: OpenFixture, runs: Runs): void {
   test("a list equals a reading of everything in memory, for random resources, filters, sorts, indexes and pages", async () => {
     const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs * questions} lists`);
-    for (let done = 0; done < runs; done += runsPerStore)
+    const collections = runs(60, "HOLDFAST_TEST_QUERY_RUNS");
+    console.log(`HOLDFAST_TEST_SEED=${seed}, ${collections * questions} lists`);
+    for (let done = 0; done < collections; done += runsPerStore)
       await onStore(open, async (store) => {
-        const numRuns = Math.min(runsPerStore, runs - done);
+        const numRuns = Math.min(runsPerStore, collections - done);
         await fc.assert(listsEqual(store), { numRuns, seed: seed + done });
       })();
   });

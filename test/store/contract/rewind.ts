@@ -295,14 +295,13 @@ export function rewindContract(open: OpenFixture): void {
       onStore(open, async (store) => {
         await commit(store, [created(topic("a")), created(topic("b"))]);
         await store.erase(topic("a"));
-        const since = Date.now();
         // The log does not say when the erasure was, so this is the first moment after it.
-        await commit(store, [created(topic("c"))], { at: since + 10 });
-        await commit(store, [updated(topic("b"), 1, { n: 1 })], { at: since + 20 });
+        await commit(store, [created(topic("c"))], { at: at + 10 });
+        await commit(store, [updated(topic("b"), 1, { n: 1 })], { at: at + 20 });
         const { commit: planned } = await planRewind(store, {
           collections: [openCollection("topics")],
-          to: since + 10,
-          now: since + 30,
+          to: at + 10,
+          now: at + 30,
           maxBytes: 2 ** 20,
         });
         await store.commit(planned);

@@ -15,6 +15,7 @@ import {
   deleted,
   type OpenFixture,
   onStore,
+  type Runs,
   rejectsWith,
   scannedIds,
   textOf,
@@ -410,7 +411,10 @@ export function uniqueContract(open: OpenFixture): void {
       );
     }),
   );
+}
 
+/** Unique values in random commits and imports. */
+export function uniqueProperty(open: OpenFixture, runs: Runs): void {
   test(
     "random commits and imports are accepted if no two resources would be equal, by an oracle",
     onStore(open, async (store) => {
@@ -457,7 +461,7 @@ export function uniqueContract(open: OpenFixture): void {
             await load.cancel();
           },
         ),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       );
     }),
   );

@@ -10,7 +10,7 @@ import type { Change } from "../../../src/store/port/commit.ts";
 import type { Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { nearDates } from "../../instants.ts";
-import { at, declaration, type OpenFixture, onStore } from "./fixture.ts";
+import { at, declaration, type OpenFixture, onStore, type Runs } from "./fixture.ts";
 
 type Resource = Record<string, unknown> & { id: string };
 
@@ -122,9 +122,7 @@ async function makeWorld(
 }
 
 /** `npm run prove -- lists` does more. */
-const runs = Number(process.env.HOLDFAST_TEST_QUERY_RUNS ?? 20);
-
-export function walksContract(open: OpenFixture): void {
+export function walksContract(open: OpenFixture, runs: Runs): void {
   test(
     "a walk by cursor sees what stays exactly once and in order, and totals are exact, while others write",
     onStore(open, async (store) => {
@@ -155,7 +153,7 @@ export function walksContract(open: OpenFixture): void {
             }
           },
         ),
-        { numRuns: runs },
+        { numRuns: runs(20, "HOLDFAST_TEST_QUERY_RUNS") },
       );
     }),
   );

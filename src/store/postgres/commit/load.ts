@@ -24,7 +24,7 @@ class Cancelled extends Error {}
 export async function beginLoad(
   parts: CommitsParts,
   into: string | CollectionRecord,
-  { among, principal }: Required<LoadOptions>,
+  { among, principal, at }: Required<LoadOptions>,
 ): Promise<LoadTransaction> {
   const { connections, groups, ids } = parts;
   const nextGroup = await groups.take(1);
@@ -32,7 +32,7 @@ export async function beginLoad(
   const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
   const whole = transact(connections, transactionModes.longWrite, async (transaction) => {
-    started.resolve(await prepare({ transaction, at: Date.now(), origin, collections: [] }, into, among));
+    started.resolve(await prepare({ transaction, at, origin, collections: [] }, into, among));
     await ending.promise;
   });
   whole.catch(started.reject); // and `commit` throws it

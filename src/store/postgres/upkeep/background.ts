@@ -37,7 +37,8 @@ export function startWork(scheduler: Scheduler, parts: BackgroundParts): () => v
   const { connections, history, sweepMs, isFirst } = parts;
   const retention = new Retention(storePlans.logs, history, slice);
   const sweep = () => sweepSome(connections, retention, Date.now());
-  scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
+  if (sweepMs < Number.POSITIVE_INFINITY)
+    scheduler.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, initialDelayMs });
   if (!isFirst) return () => {};
   scheduler.repeat(walkSteps(parts), walkTimes);
   const reports = new BuildReports(parts);

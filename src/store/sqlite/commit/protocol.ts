@@ -33,7 +33,7 @@ export interface WriterTasks {
   /** Reserves `n` integer ids and returns the first. */
   reserve(collection: number, n: number): number;
   /** Starts or continues an import. Returns the number of the collection. */
-  load(into: number | CollectionRecord, options: Required<LoadOptions> & { at: number }): number;
+  load(into: number | CollectionRecord, options: Required<LoadOptions>): number;
   /** Adds resources to the import: ids, texts, and the versions that they replace or null, in turn. */
   add(cells: readonly Cell[]): readonly RefusedImport[];
   /** The resources that have these values in a unique attribute. */

@@ -303,7 +303,7 @@ export async function beginLoad(
 ): Promise<LoadTransaction> {
   const begin = (each: number | CollectionRecord) => {
     const toError = typeof each === "object" ? (message: string) => new StartError(message) : undefined;
-    return requests.run("load", [each, { at: Date.now(), ...options }], toError);
+    return requests.run("load", [each, options], toError);
   };
   let collection = await begin(into);
   return {

@@ -69,6 +69,7 @@ export class Background {
 
   #scheduleTrims(): void {
     const { sweepMs, requests } = this.#parts;
+    if (sweepMs === Number.POSITIVE_INFINITY) return;
     const trim = () => requests.run("trim", [Date.now()]);
     this.#scheduler.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
   }

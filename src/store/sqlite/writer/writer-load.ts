@@ -34,10 +34,7 @@ export class WriterLoad {
    * Starts an import, or continues the one in progress with another collection. `into` is the number of a collection, or
    * the declaration of one to create or change. Returns the number. `finish` checks references to the collections `among`.
    */
-  begin(
-    into: number | CollectionRecord,
-    { at, among, principal }: Required<LoadOptions> & { at: number },
-  ): number {
+  begin(into: number | CollectionRecord, { at, among, principal }: Required<LoadOptions>): number {
     const { collections, declarations, transactions } = this.#parts;
     const before = this.#current ?? this.#open(at, principal);
     const number = typeof into === "number" ? into : declarations.takeOver(into);

@@ -12,11 +12,10 @@ import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts"
 import { type CloudEvent, linkOf, sinceOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 import { type Choose, followToEnd } from "./follower.ts";
 
 const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 15);
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The number of cases that run at the same time, each on its own two collections. */
 const lanes = 4;
 

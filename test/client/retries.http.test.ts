@@ -17,7 +17,7 @@ import {
 } from "../../client/src/index.ts";
 import { waitMs } from "../../client/src/retry.ts";
 import { type Service, startService } from "../http/service.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { config, probe } from "./config.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
@@ -272,7 +272,7 @@ test("waits grow, vary, heed Retry-After and have an end", () => {
   }
   assert.ok((waitMs(1, "0", options) ?? 0) <= 100);
   assert.ok((waitMs(1, "1", { ...options, maxMs: 5_000 }) ?? 0) >= 1_000);
-  const soon = new Date(Date.now() + 90_000).toUTCString();
+  const soon = new Date(machineTime() + 90_000).toUTCString();
   assert.ok((waitMs(1, soon, { ...options, maxMs: 100_000 }) ?? 0) >= 30_000);
   assert.equal(waitMs(1, "2", options), undefined);
 });

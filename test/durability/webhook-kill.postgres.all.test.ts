@@ -9,7 +9,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { openDatabase } from "../postgres/databases.ts";
 import { startPostgres } from "../postgres/server.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { createClient, end, type Program, startScript } from "./program.ts";
 import type { Delivery, KillOrder, Report } from "./webhooks/receiver.ts";
 
@@ -62,7 +62,7 @@ class World {
   /** The highest version of each resource that was confirmed. */
   readonly confirmed = new Map<string, number>();
   readonly #address: string;
-  readonly #start = Date.now();
+  readonly #start = machineTime();
 
   constructor(address: string) {
     this.#address = address;

@@ -1,6 +1,7 @@
 /** Deleted resources: their list, and restores of many. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { machineTime } from "../until.ts";
 import { check } from "./check.ts";
 import { type Service, startService, startServiceForFile } from "./service.ts";
 
@@ -66,7 +67,7 @@ describe("the list of deleted resources", () => {
       content: { n: 20 },
       headers: { "Content-Type": "application/merge-patch+json" },
     });
-    const before = Date.now();
+    const before = machineTime();
     for (const each of [one, two, three]) await remove(each);
     await service.send({ method: "POST", path: `${three.path}/_restore`, content: { version: 1 } });
     const answer = await trash("topics/_deleted");
@@ -288,7 +289,7 @@ describe("a restore of many", () => {
   test("restores by the time of the delete, and what refers to each other together", async () => {
     const team = await service.create("teams", {});
     for (const n of [1, 2]) await service.create("members", { n, teamId: team.body.id });
-    const since = new Date().toISOString();
+    const since = new Date(machineTime()).toISOString();
     await remove(team);
     check(await restore("members", { all: true, max: 5 }), { status: 400 });
     check(await restore("teams", { filter: { "_deleted.at": { gte: since } }, max: 5 }), { status: 200 });

@@ -18,6 +18,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { ListQuery, Page } from "../../src/store/port/page.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { machineTime } from "../until.ts";
 import { openConnection, parseAnswers } from "./connection.ts";
 import { plainSettings } from "./plain-settings.ts";
 
@@ -82,7 +83,7 @@ async function startWatched(
       ...startCounting(plainSettings),
       turnBudget,
       newUuid: () => "b",
-      now: Date.now,
+      now: machineTime,
       elapsed: () => performance.now(),
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
       isDraining: () => false,

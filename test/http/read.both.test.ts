@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { ceilingMs, until } from "../until.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
@@ -25,10 +25,10 @@ describe("a read", () => {
   });
 
   test("has Last-Modified, rounded up to the second, once that is past", async () => {
-    const earliest = Math.ceil(Date.now() / 1_000) * 1_000;
+    const earliest = Math.ceil(machineTime() / 1_000) * 1_000;
     const { path } = await service.create("topics", { title: "Timed" });
-    const latest = Math.ceil(Date.now() / 1_000) * 1_000;
-    await delay(latest - Date.now() + 20);
+    const latest = Math.ceil(machineTime() / 1_000) * 1_000;
+    await delay(latest - machineTime() + 20);
     const answer = await service.send({ path });
     const lastModified = Date.parse(answer.headers["last-modified"] ?? "");
     check(answer, { status: 200, headers: { "Last-Modified": new Date(lastModified).toUTCString() } });

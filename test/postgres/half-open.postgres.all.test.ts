@@ -5,7 +5,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { ceilingMs, until } from "../until.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 import { commit, countOf, create, serveFaulty } from "./served.ts";
@@ -21,7 +21,7 @@ async function openThings(t: TestContext): Promise<{ address: StoreAddress; prox
   const store = await openStore(address);
   await store.migrate([things]);
   const key = { collection: things.name, id: "1" };
-  await store.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: Date.now() });
+  await store.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: machineTime() });
   await store.close();
   return { address, proxy };
 }

@@ -7,6 +7,7 @@ import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
 import { Store } from "../../../src/store/core/store.ts";
 import type { Provider, UserSettings } from "../../../src/users/user-settings.ts";
+import { machineTime } from "../../until.ts";
 
 /** What the test says to the program. */
 export type Order =
@@ -61,6 +62,6 @@ const { origin } = await startServer(
     http: { ...config.http, users },
     providerSecrets: { work: "secret of work" },
   },
-  { now: () => Date.now() + aheadMs },
+  { now: () => machineTime() + aheadMs },
 );
 process.stdout.write(`listens on ${origin}\n`);

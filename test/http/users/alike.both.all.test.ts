@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { watchCalls } from "../store-spy.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
@@ -121,7 +121,7 @@ test("known, disabled, invited and unknown addresses get the same responses by t
   let passed = 0;
   const people = await startPeople(t, {
     trustProxy: ["127.0.0.1"],
-    now: () => Date.now() + passed,
+    now: () => machineTime() + passed,
     isWatched: !judgesTimes,
     users: { signUp: { domains: ["example.org", "root.example"], roles: ["ops"] } },
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import { readExposition } from "../../metrics/exposition.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { follow } from "../follow.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
@@ -143,7 +143,7 @@ test("a token of another issuer cannot act as a user, unless the configuration s
         method: "POST",
         path: "/api/v1/articles",
         content: { authorId: user.id },
-        headers: bearer(tokenOf(pair, claimsAt(Date.now(), { sub }))),
+        headers: bearer(tokenOf(pair, claimsAt(machineTime(), { sub }))),
       });
     return [await write(user.id), await write(user.id), await write("kim")].map(
       ({ status, json }) => `${status} ${(json as { code?: string }).code}`,

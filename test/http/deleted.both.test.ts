@@ -1,7 +1,7 @@
 /** Deleted resources: their list, and restores of many. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { machineTime } from "../until.ts";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { check } from "./check.ts";
 import { type Service, startService, startServiceForFile } from "./service.ts";
 
@@ -35,7 +35,6 @@ interface Deleted {
   _deleted: { at: string; by?: string; version: number };
 }
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
 const trash = (path: string, headers = {}) => service.send({ path: `/api/v1/${path}`, headers });
 const read = async (path: string) => {
   const answer = await trash(path);
@@ -44,7 +43,7 @@ const read = async (path: string) => {
 };
 const remove = async ({ path }: { path: string }) => {
   assert.equal((await service.send({ method: "DELETE", path })).status, 205);
-  await pause();
+  await nextMillisecond(); // the next delete has a later time
 };
 const restore = (collection: string, content: unknown, headers = {}, of: Service = service) =>
   of.send({ method: "POST", path: `/api/v1/${collection}/_deleted/_restore`, content, headers });

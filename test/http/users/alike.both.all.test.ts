@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { generator } from "../../seed.ts";
 import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { watchCalls } from "../store-spy.ts";
@@ -110,9 +111,11 @@ function chanceOfLarger(first: readonly number[], second: readonly number[]): nu
   return (ranks - (first.length * (first.length + 1)) / 2) / (first.length * second.length);
 }
 
+const random = generator();
+
 function shuffled<T>(values: readonly T[]): T[] {
   return values
-    .map((value) => ({ value, place: Math.random() }))
+    .map((value) => ({ value, place: random() }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ value }) => value);
 }

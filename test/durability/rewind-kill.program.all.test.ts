@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { machineTime, nextMillisecond } from "../until.ts";
+import { generator } from "../seed.ts";
+import { machineTime, nextMillisecond, pause } from "../until.ts";
 import { end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it. */
@@ -79,6 +79,7 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
     await nextMillisecond();
     let whole = 0;
     let longestMs = 0;
+    const random = generator();
     for (let round = 0; round < kills; round++) {
       program = await startProgram(path);
       const before = countIn(path);
@@ -86,7 +87,7 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
       const to = before.there === 0 ? full : empty;
       const rewinding = send(program.port, "_rewind", JSON.stringify({ to, max: resources }));
       const killed = program;
-      if (round > 0) void sleep(Math.random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
+      if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
       const answer = await rewinding;
       assert.ok(answer === undefined || answer.status === 200, JSON.stringify(answer));
       if (round === 0) longestMs = performance.now() - start;

@@ -6,7 +6,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { openDatabase } from "../postgres/databases.ts";
 import { startPostgres } from "../postgres/server.ts";
 import { machineTime, until } from "../until.ts";
@@ -107,10 +106,8 @@ class World {
   /** Creates resources and changes them, until the end. */
   async write(): Promise<void> {
     while (!this.isOver) {
-      if (this.program === undefined) {
-        await pass(20);
-        continue;
-      }
+      await until("the service runs", () => this.program !== undefined || this.isOver);
+      if (this.program === undefined) return;
       const { port } = this.program;
       const client = createClient(port);
       while (!this.isOver && (await this.#writeOne(client)));

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { folder, serve } from "../commands/cli.ts";
 import { follow, type OpenStream } from "../http/follow.ts";
+import { generator } from "../seed.ts";
 import { type Answer, type Client, clientOf } from "../threads/served.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 import { readable, startMailServer } from "../users/mail-server.ts";
 import { openDatabase } from "./databases.ts";
 
@@ -44,7 +44,8 @@ interface User {
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const anyOf = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
+const random = generator();
+const anyOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
 
 function sessionIn({ status, text }: Answer): Owned {
   assert.equal(status, 200, text);
@@ -54,13 +55,15 @@ function sessionIn({ status, text }: Answer): Owned {
 
 /** Sends again what was refused because too many passwords of this network are being checked. */
 async function send(place: Place, path: string, content: object, token?: string): Promise<Answer> {
-  for (;;) {
-    const headers = token === undefined ? {} : bearer(token);
-    const answer = await place.send("POST", `_auth/${path}`, { content, headers });
-    if (answer.status !== 429) return answer;
+  const headers = token === undefined ? {} : bearer(token);
+  let answer = await place.send("POST", `_auth/${path}`, { content, headers });
+  await until("the password is checked", async () => {
+    if (answer.status !== 429) return true;
     assert.match(answer.text, /are being checked/);
-    await pass(50);
-  }
+    answer = await place.send("POST", `_auth/${path}`, { content, headers });
+    return answer.status !== 429;
+  });
+  return answer;
 }
 
 /** Starts an instance, and opens two connections to each of its threads. */
@@ -157,7 +160,7 @@ class Race {
       assert.ok([200, 201, 401].includes(status), text);
       this.uses.push({ place: place.name, begun, isAccepted: status !== 401 });
       if (begun > this.endedAt + graceMs) return;
-      await pass(50 + Math.random() * 100);
+      await pause(50 + random() * 100);
     }
   }
 
@@ -180,8 +183,8 @@ class Race {
 /** Ends sessions of a user. Each race gets the time at which its end was confirmed. */
 async function end(way: Way, user: User, own: readonly Race[], places: readonly Place[]): Promise<void> {
   if (way === "new password") {
-    await pass(Math.random() * graceMs);
-    user.password = `${password} ${Math.random()}`;
+    await pause(random() * graceMs);
+    user.password = `${password} ${random()}`;
     const content = { password: user.password };
     user.main = sessionIn(await send(anyOf(places), "password", content, user.main.token));
     for (const race of own) race.endedAt = performance.now();
@@ -189,7 +192,7 @@ async function end(way: Way, user: User, own: readonly Race[], places: readonly 
   }
   await Promise.all(
     own.map(async (race) => {
-      await pass(Math.random() * graceMs);
+      await pause(random() * graceMs);
       const place = anyOf(places);
       const { id, token } = race.session;
       if (way === "confirmation") sessionIn(await send(place, "confirm", { password: user.password }, token));

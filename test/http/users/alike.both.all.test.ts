@@ -1,11 +1,11 @@
 /** Nothing tells whether an address has an account: neither a response, nor the work of the store, nor the time. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Worker } from "node:worker_threads";
 import { generator } from "../../seed.ts";
 import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { watchCalls } from "../store-spy.ts";
+import { onHash } from "./hashes.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 /** A short form. `npm run prove -- users` makes 2,000 rounds, and compares the times. */
@@ -90,14 +90,9 @@ function isOfOthers(call: string): boolean {
 
 /** Adds `hash` to calls for each password that a service of this process hashes, until the test ends. */
 function watchHashes(t: TestContext, calls: string[]): void {
-  const { prototype } = Worker;
-  const { postMessage } = prototype;
-  prototype.postMessage = function (this: Worker, ...given: Parameters<typeof postMessage>) {
-    if (Object(given[0]).passes !== undefined) calls.push("hash");
-    return postMessage.apply(this, given);
-  };
-  t.after(() => {
-    prototype.postMessage = postMessage;
+  onHash(t, (give) => {
+    calls.push("hash");
+    give();
   });
 }
 

@@ -248,12 +248,19 @@ test("what is not answered in time is tried again, and is an error in the end", 
 test("who calls can call it off, during a request and between two", async (t) => {
   const { seen, baseUrl } = await startStandIn(t, ["nothing", 503, 503]);
   const reason = new Error("enough");
-  const client = createClient({ baseUrl, retry: { baseMs: 19_000 } });
+  const baseMs = 19_000;
+  const client = createClient({ baseUrl, retry: { baseMs } });
+  const timers = t.mock.method(globalThis, "setTimeout");
+  const waits = () =>
+    timers.mock.calls
+      .map(({ arguments: [, ms] }) => Number(ms))
+      .filter((ms) => ms >= baseMs / 2 && ms <= baseMs);
   for (const count of [1, 2]) {
     const controller = new AbortController();
     const reading = client.notes?.get("1", { signal: controller.signal });
     await until("the request has arrived", () => seen.length >= count);
-    setTimeout(() => controller.abort(reason), 20);
+    await until("it waits before the second try", () => waits().length === count - 1);
+    controller.abort(reason);
     await assert.rejects(async () => reading, reason);
   }
   assert.equal(seen.length, 2);

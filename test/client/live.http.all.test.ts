@@ -8,7 +8,7 @@ import { parsePath } from "../../src/collection/paths.ts";
 import { compareBy as compareAsServed } from "../../src/query/sort.ts";
 import { anyCharacter } from "../characters.ts";
 import { almostExact, nearExact } from "../exact-numbers.ts";
-import { machineTime, until } from "../until.ts";
+import { until } from "../until.ts";
 import type { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
 

@@ -400,7 +400,7 @@ describe("with rules", () => {
   });
 
   it("only those who see the attribute learn its name", async () => {
-    now = Date.now();
+    now = machineTime();
     const shown = async (who: Record<string, unknown>) => {
       const { json } = await sendWith(cards, who, { path: "/api/v1/_collections" });
       const [details] = (json as { collections: { expires?: string; indexes: string[][] }[] }).collections;

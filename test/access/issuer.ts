@@ -97,7 +97,8 @@ export interface KeyServer {
     status: number;
     body: string | Buffer;
     headers?: Record<string, string>;
-    delayMs?: number;
+    /** It never comes. */
+    isMissing?: boolean;
     isCut?: boolean;
   };
   stop(): Promise<void>;
@@ -107,12 +108,11 @@ export async function serveKeys(pairs: readonly Pair[]): Promise<KeyServer> {
   let asked = 0;
   const server: Server = createServer((_request, response) => {
     asked++;
-    const { status, body, headers = {}, delayMs = 0, isCut = false } = keyServer.answer;
-    setTimeout(() => {
-      response.writeHead(status, headers);
-      if (isCut) response.write(body, () => response.destroy());
-      else response.end(body);
-    }, delayMs).unref();
+    const { status, body, headers = {}, isMissing = false, isCut = false } = keyServer.answer;
+    if (isMissing) return;
+    response.writeHead(status, headers);
+    if (isCut) response.write(body, () => response.destroy());
+    else response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const keyServer: KeyServer = {

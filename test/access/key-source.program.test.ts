@@ -180,7 +180,7 @@ test("keys are not looked for where the issuer's address leads on to", async (t)
 
 test("the service waits five seconds for an issuer that never answers", { timeout: ceilingMs }, async (t) => {
   const server = await serve(t);
-  server.answer.delayMs = 60_000;
+  server.answer.isMissing = true;
   const { subjectOf, warnings } = await openUrl(server);
   await refuses("UNAVAILABLE", () => subjectOf(old));
   assert.match(warnings[0] ?? "", /does not respond/);

@@ -5,6 +5,7 @@ import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { goodPassword } from "../http/users/people.ts";
 import { startOpenId } from "../http/users/provider-servers.ts";
+import { machineTime } from "../until.ts";
 import { addAuthenticator, type Page } from "./browser.ts";
 import { tabTo } from "./console/focus.ts";
 import {
@@ -37,7 +38,7 @@ const onPhone = { bypassCSP: true, viewport: { width: 390, height: 844 } };
 describe("the account on the page for signing in", { skip }, () => {
   test("somebody sets an app up by keyboard, and signs in with its code and with a recovery code", async (t) => {
     let ahead = 0;
-    const people = await start(t, { now: () => Date.now() + ahead });
+    const people = await start(t, { now: () => machineTime() + ahead });
     await people.join(ada, { profile: { name: "Ada" } });
     const { page, errors } = await openPage(t, people, { options: onPhone });
     await signIn(page, ada, goodPassword);
@@ -52,7 +53,7 @@ describe("the account on the page for signing in", { skip }, () => {
     await page.keyboard.type("000000");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").filter({ hasText: /\S/ }).first().waitFor();
-    await field(page, texts.totp).fill(codeAt(secret, Date.now() + ahead));
+    await field(page, texts.totp).fill(codeAt(secret, machineTime() + ahead));
     await page.keyboard.press("Enter");
     await heading(page, texts.codesTitle);
     await judge(page);
@@ -70,7 +71,7 @@ describe("the account on the page for signing in", { skip }, () => {
     await signIn(page, ada, goodPassword);
     await heading(page, texts.secondFactor);
     await judge(page);
-    await page.keyboard.type(codeAt(secret, Date.now() + ahead));
+    await page.keyboard.type(codeAt(secret, machineTime() + ahead));
     await page.keyboard.press("Enter");
     await heading(page, texts.account);
 
@@ -100,7 +101,7 @@ describe("the account on the page for signing in", { skip }, () => {
     await page.getByText(texts.mustAdd).waitFor();
     await press(page, texts.addTotp);
     const secret = (await page.locator(".secret-text").innerText()).replaceAll(" ", "");
-    await field(page, texts.totp).fill(codeAt(secret, Date.now()));
+    await field(page, texts.totp).fill(codeAt(secret, machineTime()));
     await page.keyboard.press("Enter");
     await press(page, texts.codesSaved);
     await page.waitForURL(`${ownOrigin(people)}/api/v1/users?limit=1`);
@@ -153,7 +154,7 @@ describe("the account on the page for signing in", { skip }, () => {
   test("a passkey is added, signs in without a password, and confirms", async (t) => {
     let ahead = 0;
     const people = await start(t, {
-      now: () => Date.now() + ahead,
+      now: () => machineTime() + ahead,
       users: { methods: ["password", "email", "passkey"] },
     });
     await people.join(ada, { profile: { name: "Ada" } });

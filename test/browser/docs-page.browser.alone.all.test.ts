@@ -7,10 +7,11 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { machineTime } from "../until.ts";
 import { openBrowser, patienceMs, picturesFolder, watchPage } from "./browser.ts";
 
 const pair = createPair("EdDSA");
-const token = tokenOf(pair, claimsAt(Date.now(), { sub: "ada" }));
+const token = tokenOf(pair, claimsAt(machineTime(), { sub: "ada" }));
 
 /** What drives the browser runs in the thread of the service. */
 const probe = { standstillMs: Number.POSITIVE_INFINITY };

@@ -8,7 +8,7 @@ import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
 import { bearer, goodPassword, type People } from "../http/users/people.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import type { Page } from "./browser.ts";
 import { focusOf, notLost, tabTo } from "./console/focus.ts";
 import {
@@ -295,7 +295,7 @@ describe("the page for signing in", { skip }, () => {
 
   test("the account ends other sessions and changes the password, after a proof if it is old", async (t) => {
     let ahead = 0;
-    const people = await start(t, { now: () => Date.now() + ahead });
+    const people = await start(t, { now: () => machineTime() + ahead });
     await people.join("ada@example.org", { profile: { name: "Ada" } });
     const { page, errors } = await openPage(t, people);
     await signIn(page, "ada@example.org", goodPassword);
@@ -323,7 +323,7 @@ describe("the page for signing in", { skip }, () => {
   test("a key for a program is in the list of sessions with its name, and is ended there", async (t) => {
     const people = await start(t);
     const { token } = await people.join("ada@example.org", { profile: { name: "Ada" } });
-    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const expiresAt = new Date(machineTime() + 86_400_000).toISOString();
     const made = await people.post("sessions", { name: "backup", expiresAt }, bearer(token));
     assert.equal(made.status, 201, made.text);
     const { page } = await openPage(t, people);

@@ -12,17 +12,17 @@ import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts"
 import { type CloudEvent, linkOf, sinceOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
+import { machineTime } from "../until.ts";
 import { type Choose, followToEnd } from "./follower.ts";
 
 const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 15);
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The number of cases that run at the same time, each on its own two collections. */
 const lanes = 4;
 
 const pair = createPair("EdDSA");
 const headersOf = (sub: string, roles: string[]) => ({
-  authorization: `Bearer ${tokenOf(pair, claimsAt(Date.now() + 3_600_000, { sub, roles, iat: 0, nbf: 0 }))}`,
+  authorization: `Bearer ${tokenOf(pair, claimsAt(machineTime() + 3_600_000, { sub, roles, iat: 0, nbf: 0 }))}`,
 });
 /** Sees everything. */
 const writer = headersOf("hans", ["hr"]);

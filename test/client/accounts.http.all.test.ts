@@ -9,7 +9,7 @@ import {
   ProblemError,
 } from "../../client/src/index.ts";
 import { goodPassword, startPeople } from "../http/users/people.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 
 const root = "root@root.example";
 const ada = "ada@example.org";
@@ -103,7 +103,7 @@ test("an account is changed as it was read, reset, signed out and deleted", asyn
   await assert.rejects($accounts.patch(read, { disabled: true }), ConflictError);
   assert.deepEqual((await $accounts.patch(changed, { claims: null })).claims, {});
 
-  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  const expiresAt = new Date(machineTime() + 86_400_000).toISOString();
   const key = { name: "backup", scopes: ["users:read"], expiresAt };
   const made = await people.post("sessions", key, { authorization: `Bearer ${token}` });
   assert.equal(made.status, 201, made.text);

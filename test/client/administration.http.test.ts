@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { createClient, NotFoundError, ProblemError } from "../../client/src/index.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { startService, startServiceForFile } from "../http/service.ts";
+import { machineTime } from "../until.ts";
 import { config } from "./config.ts";
 
 const service = await startServiceForFile({ collections: config.collections, openCollections: true });
@@ -44,7 +45,7 @@ test("keys are created, used, rotated and revoked", async (t) => {
   const own = await startService({ auth, collections: config.collections });
   t.after(() => own.stop());
   const baseUrl = `${own.origin}/api/v1`;
-  const token = tokenOf(pair, claimsAt(Date.now(), { sub: "olga", roles: ["ops"] }));
+  const token = tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles: ["ops"] }));
   const { $keys } = createClient<typeof config>({ baseUrl, token });
   const { key, ...made } = await $keys.create({ name: "site", roles: ["editor"], scopes: ["articles:read"] });
   assert.deepEqual(await $keys.list(), [made]);

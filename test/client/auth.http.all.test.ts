@@ -14,7 +14,7 @@ import { startService } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 
 const ada = "ada@example.org";
@@ -70,7 +70,7 @@ function browserOf(t: TestContext, people: People, credentials: (string | undefi
 /** People in a service whose clock goes forward when a test says so. */
 async function startPeopleWithClock(t: TestContext) {
   let aheadMs = 0;
-  const people = await startPeople(t, { now: () => Date.now() + aheadMs });
+  const people = await startPeople(t, { now: () => machineTime() + aheadMs });
   return { people, advance: (ms: number) => (aheadMs += ms) };
 }
 
@@ -153,7 +153,7 @@ test("the address changes by a code, and a key for a program acts as the user", 
   await client.$auth.signIn({ email: ada, password: goodPassword });
   advance(11 * 60_000);
   const later = "ada.later@example.org";
-  const key = { name: "backup", scopes: ["articles:write"], expiresAt: new Date(Date.now() + 86_400_000) };
+  const key = { name: "backup", scopes: ["articles:write"], expiresAt: new Date(machineTime() + 86_400_000) };
   const wanted = { ...key, expiresAt: key.expiresAt.toISOString() };
   await assert.rejects(client.$auth.changeEmail(later), { code: "CONFIRMATION_REQUIRED" });
   await assert.rejects(client.$auth.createKey(wanted), { code: "CONFIRMATION_REQUIRED" });
@@ -344,7 +344,7 @@ test("a user sets up an app, and a sign-in then needs its code or a recovery cod
   await $auth.signIn({ email: ada, password: goodPassword });
   const app = await $auth.factors.addApp();
   assert.match(app.uri, /^otpauth:/);
-  const start = Date.now();
+  const start = machineTime();
   const { factor, recoveryCodes = [] } = await app.finish(codeAt(app.secret, start), { name: "phone" });
   assert.equal(factor.name, "phone");
   await $auth.signOut();

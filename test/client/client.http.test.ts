@@ -14,7 +14,7 @@ import {
 import { problems } from "../../src/errors.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { type Service, startService } from "../http/service.ts";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { config, probe } from "./config.ts";
 
 test("the client knows every code of the service, and no other", () => {
@@ -42,7 +42,7 @@ test("a caller who can write and not read gets the id of what it wrote", async (
   const clientWith = (scope: object) =>
     createClient<typeof config>({
       baseUrl,
-      token: tokenOf(pair, claimsAt(Date.now(), { sub: "ann", ...scope })),
+      token: tokenOf(pair, claimsAt(machineTime(), { sub: "ann", ...scope })),
     });
   const reader = clientWith({});
   const { books, notes, $batch } = clientWith({ scope: "books:write notes:write" });
@@ -212,7 +212,7 @@ describe("the client", () => {
       [undo.id],
     );
     const rewind = await client.$tasks.rewind({
-      to: new Date(),
+      to: new Date(machineTime()),
       collections: ["articles"],
       max: 9,
       dryRun: true,
@@ -225,8 +225,8 @@ describe("the client", () => {
   test("goes back in time, or says what would not fit", async () => {
     const { articles } = client;
     const { id } = await articles.create({ title: "Before" });
-    const then = new Date();
-    await until("the next millisecond", () => Date.now() > then.getTime());
+    const then = new Date(machineTime());
+    await nextMillisecond();
     await articles.patch(id, { title: "After" });
     const dry = await client.$rewind({ to: then, collections: ["articles"], max: 1, dryRun: true });
     assert.deepEqual([dry.dryRun, dry.replaced, dry.misfits.first], [true, 1, []]);
@@ -374,8 +374,8 @@ describe("the client", () => {
     test("as of a time, page after page", async () => {
       const made = await client.books.create({ title: "One", kind: "poems", year: 1 });
       await client.books.create({ title: "Two", kind: "poems", year: 2 });
-      const at = new Date();
-      await until("the clock goes on", () => Date.now() > at.getTime() + 1);
+      const at = new Date(machineTime());
+      for (let n = 0; n < 2; n++) await nextMillisecond();
       await client.books.patch(made, { year: 3 });
       await client.books.create({ title: "Four", kind: "poems", year: 4 });
       const years = async (time: Date | number | string, more: readonly number[] = []) => {

@@ -10,7 +10,7 @@ import { hashCredential } from "../../src/access/credential-ring.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { openTestStore } from "../http/test-store.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { config, probe } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
 import { startStreamProxy } from "./stream-proxy.ts";
@@ -105,7 +105,7 @@ test("a key that is revoked ends the feed with the 401 of the next connection", 
     subject: "reader",
     roles: [],
     scopes: undefined,
-    createdAt: Date.now(),
+    createdAt: machineTime(),
     expiresAt: undefined,
     revokedAt: undefined,
     lastUsedAt: undefined,
@@ -116,7 +116,7 @@ test("a key that is revoked ends the feed with the 401 of the next connection", 
   await until("the feed has a position", () => feed.position !== undefined);
   await client.notes.create({ n: 1 });
   await reading.until(1);
-  await keys.invalidate(prefixOf(key), { revokedAt: Date.now() });
+  await keys.invalidate(prefixOf(key), { revokedAt: machineTime() });
   let error: unknown;
   void reading.ended.then((reason) => {
     error = reason;

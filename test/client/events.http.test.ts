@@ -156,8 +156,10 @@ test("an aborted signal ends the feed at once: while it waits, while it connects
   const lost = patient.notes?.events({ signal: connecting.signal }) as typeof feed;
   const retrying = readAll(t, lost);
   await until("the feed has a position", () => lost.position !== undefined);
+  const waits = t.mock.method(globalThis, "setTimeout");
   await proxy.stop();
-  setTimeout(() => connecting.abort(reason), 50);
+  await until("the feed waits before it connects again", () => waits.mock.callCount() > 0);
+  connecting.abort(reason);
   assert.equal(await retrying.ended, reason);
   assert.equal(await readAll(t, client.notes.events({ signal: AbortSignal.abort(reason) })).ended, reason);
 });

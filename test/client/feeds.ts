@@ -2,7 +2,7 @@
 import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 import { until } from "../until.ts";
 import { config, probe } from "./config.ts";
 import { type StreamProxy, startStreamProxy } from "./stream-proxy.ts";
@@ -70,7 +70,6 @@ export function readAll<T>(t: TestContext, iterable: AsyncIterable<T>): Reading<
 
 /** A function that returns random whole numbers below its argument. The seed is printed; HOLDFAST_TEST_SEED repeats a run. */
 export function randomBelow(t: TestContext): (limit: number) => number {
-  const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`HOLDFAST_TEST_SEED=${seed}`);
   const random = randomOf(seed);
   return (limit) => Math.floor(random() * limit);

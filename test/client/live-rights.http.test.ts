@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, ProblemError } from "../../client/src/index.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
+import { machineTime } from "../until.ts";
 import type { config } from "./config.ts";
 import { readAll, retry, startFixture } from "./feeds.ts";
 
@@ -13,7 +14,7 @@ test("a live list is read again with another token, and ends without a valid one
     collections: { notes: { access: { read, write: "authenticated" } } },
   });
   const tokenFor = (roles: readonly string[]) =>
-    tokenOf(pair, claimsAt(Date.now(), { sub: "ann", roles: [...roles] }));
+    tokenOf(pair, claimsAt(machineTime(), { sub: "ann", roles: [...roles] }));
   const baseUrl = `${proxy.origin}/api/v1`;
   const direct = createClient<typeof config>({ baseUrl, token: tokenFor(["hr"]) });
   let token = tokenFor([]);

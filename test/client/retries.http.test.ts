@@ -17,7 +17,7 @@ import {
 } from "../../client/src/index.ts";
 import { waitMs } from "../../client/src/retry.ts";
 import { type Service, startService } from "../http/service.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { config, probe } from "./config.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
@@ -248,12 +248,19 @@ test("what is not answered in time is tried again, and is an error in the end", 
 test("who calls can call it off, during a request and between two", async (t) => {
   const { seen, baseUrl } = await startStandIn(t, ["nothing", 503, 503]);
   const reason = new Error("enough");
-  const client = createClient({ baseUrl, retry: { baseMs: 19_000 } });
+  const baseMs = 19_000;
+  const client = createClient({ baseUrl, retry: { baseMs } });
+  const timers = t.mock.method(globalThis, "setTimeout");
+  const waits = () =>
+    timers.mock.calls
+      .map(({ arguments: [, ms] }) => Number(ms))
+      .filter((ms) => ms >= baseMs / 2 && ms <= baseMs);
   for (const count of [1, 2]) {
     const controller = new AbortController();
     const reading = client.notes?.get("1", { signal: controller.signal });
     await until("the request has arrived", () => seen.length >= count);
-    setTimeout(() => controller.abort(reason), 20);
+    await until("it waits before the second try", () => waits().length === count - 1);
+    controller.abort(reason);
     await assert.rejects(async () => reading, reason);
   }
   assert.equal(seen.length, 2);
@@ -272,7 +279,7 @@ test("waits grow, vary, heed Retry-After and have an end", () => {
   }
   assert.ok((waitMs(1, "0", options) ?? 0) <= 100);
   assert.ok((waitMs(1, "1", { ...options, maxMs: 5_000 }) ?? 0) >= 1_000);
-  const soon = new Date(Date.now() + 90_000).toUTCString();
+  const soon = new Date(machineTime() + 90_000).toUTCString();
   assert.ok((waitMs(1, soon, { ...options, maxMs: 100_000 }) ?? 0) >= 30_000);
   assert.equal(waitMs(1, "2", options), undefined);
 });

@@ -5,7 +5,7 @@ import { ConflictError, createClient, NotFoundError, ProblemError } from "../../
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { startService, startServiceForFile } from "../http/service.ts";
 import { accept, startReceiver } from "../http/webhooks/receiver.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { config } from "./config.ts";
 
 const service = await startServiceForFile({ collections: config.collections });
@@ -79,7 +79,7 @@ test("for a caller who is not an administrator, webhooks do not exist", async ()
   const auth = { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] };
   const own = await startService({ auth, collections: {} });
   const as = (roles: string[]) => {
-    const token = tokenOf(pair, claimsAt(Date.now(), { sub: "olga", roles }));
+    const token = tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles }));
     return createClient({ baseUrl: `${own.origin}/api/v1`, token });
   };
   assert.deepEqual(await as(["ops"]).$webhooks.list().all(), []);

@@ -40,6 +40,8 @@ export interface RunOptions {
   env?: Readonly<Record<string, string>>;
   /** A program to start instead of the sources. It gets no other environment than `env`. */
   program?: string;
+  /** After this time, it is killed. @default never */
+  longestMs?: number;
 }
 
 /** A running program. */
@@ -59,14 +61,15 @@ export interface RunningService extends Running {
 
 /** Starts the program. It is killed when the test ends. */
 export function start(test: TestContext, args: readonly string[], options: RunOptions): Running {
+  const { cwd, longestMs } = options;
+  const common = { cwd, stdio: "pipe", timeout: longestMs, killSignal: "SIGKILL" } as const;
   const child =
     options.program === undefined
       ? spawn(process.execPath, [...nodeFlags, binary, ...args], {
-          cwd: options.cwd,
+          ...common,
           env: { ...process.env, ...threadsVariable, ...options.env },
-          stdio: "pipe",
         })
-      : spawn(options.program, args, { cwd: options.cwd, env: { ...options.env }, stdio: "pipe" });
+      : spawn(options.program, args, { ...common, env: { ...options.env } });
   test.after(() => child.kill("SIGKILL"));
   return follow(child, options);
 }
@@ -132,11 +135,7 @@ export async function runProgram(
   args: readonly string[],
   options: RunOptions,
 ): Promise<Outcome> {
-  const running = start(test, args, options);
-  const timer = setTimeout(() => running.process.kill("SIGKILL"), longestRunMs);
-  const outcome = await running.ended;
-  clearTimeout(timer);
-  return outcome;
+  return start(test, args, { longestMs: longestRunMs, ...options }).ended;
 }
 
 /** Starts the service on a free port and waits until it listens. */

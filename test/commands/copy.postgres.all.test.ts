@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFor } from "../postgres/databases.ts";
+import { until } from "../until.ts";
 import { configuration, folder, type RunningService, run, serve, start, stop } from "./cli.ts";
 
 const collections = {
@@ -126,7 +126,7 @@ test("an interrupted copy prints a line, and the same command continues it", asy
   const store = ["--store", "a.db"];
   await run(t, ["import", "things", "x.ndjson", ...store], { cwd });
   const copying = start(t, ["copy", ...store, "--to", "b.db"], { cwd });
-  while (!hasStarted(join(cwd, "b.db"))) await sleep(2);
+  await until("the copy has begun", () => hasStarted(join(cwd, "b.db")));
   copying.process.kill("SIGINT");
   const { exitCode, stderr } = await copying.ended;
   assert.equal(exitCode, 130, stderr);

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, tokenOf } from "../access/issuer.ts";
 import { node } from "../node.ts";
+import { machineTime } from "../until.ts";
 import { folder, type RunningService, serve } from "./cli.ts";
 
 interface Step {
@@ -67,7 +68,7 @@ test("every step of the guide to rules comes to what it says", async (t) => {
   await install(cwd);
   const pair = createPair("ES256");
   await writeFile(join(cwd, "jwks.json"), JSON.stringify({ keys: [pair.jwk] }));
-  const token = tokenOf(pair, claimsAt(Date.now(), { tenant: "acme", roles: ["editor"] }));
+  const token = tokenOf(pair, claimsAt(machineTime(), { tenant: "acme", roles: ["editor"] }));
   await writeFile(join(cwd, "env.sh"), `TOKEN='${token}'\n`);
   let service: RunningService | undefined;
   let id = "";

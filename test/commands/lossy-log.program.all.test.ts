@@ -7,7 +7,6 @@ import { Agent, request } from "node:http";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { nodeFlags } from "../node.ts";
 import { ceilingMs, until } from "../until.ts";
 import { folder } from "./cli.ts";
@@ -25,12 +24,13 @@ async function serveTo(
   t.after(() => child.kill("SIGKILL"));
   let stdout = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  for (;;) {
-    const [, base] = /listens on +(\S+)/.exec(stdout) ?? [];
-    if (base !== undefined) return { child, base };
+  let base: string | undefined;
+  await until("it listens", () => {
+    [, base] = /listens on +(\S+)/.exec(stdout) ?? [];
     assert.equal(child.exitCode, null);
-    await sleep(20);
-  }
+    return base !== undefined;
+  });
+  return { child, base: String(base) };
 }
 
 /** Sends this many requests over a few connections. Fails if one gets no response. */

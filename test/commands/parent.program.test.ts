@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../until.ts";
 import { folder, halfSent, listening, type Running, run, startUnderShell, untilDeaf } from "./cli.ts";
 
@@ -48,10 +48,17 @@ test("a signal that arrives after the end of the npm script does not end the ser
 });
 
 test("a service that no npm script started outlives its shell", async (t) => {
-  const cwd = await folder(t);
-  const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd });
+  const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd: await folder(t) });
   const origin = await listening(shell);
   shell.process.kill("SIGTERM");
-  await sleep(1_500); // a busy machine makes of this a weaker test, never a failure
+  await once(shell.process, "exit");
+  // Another service begins to look at its shell only now. When it has noticed the end of its shell, the first one has looked, too.
+  const ofScript = startUnderShell(t, ["serve", "--port", "0"], {
+    cwd: await folder(t),
+    env: { npm_lifecycle_event: "start" },
+  });
+  await listening(ofScript);
+  ofScript.process.kill("SIGTERM");
+  await ofScript.ended;
   assert.equal((await fetch(`${origin}/readyz`)).status, 200);
 });

@@ -1,15 +1,15 @@
 /** `holdfast rewind`: on a store that no service uses, and on a running service. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { configuration, folder, run, serve, stop } from "./cli.ts";
 
 const lines = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
 /** A moment: everything before it is earlier, and everything after it is later. */
 async function moment(): Promise<string> {
-  const now = Date.now();
-  while (Date.now() <= now) await turn();
+  const now = machineTime();
+  await nextMillisecond();
   return new Date(now).toISOString();
 }
 

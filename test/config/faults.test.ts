@@ -9,6 +9,7 @@ import { loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";
 import { createPair } from "../access/issuer.ts";
+import { seed } from "../seed.ts";
 
 let root: string;
 before(async () => {
@@ -238,8 +239,6 @@ test("a rule that filters by a related resource is refused, also with an open sc
 for (const each of breakers) {
   test(`a single wrong ${each.path.join(".")} is one fault`, () => check([each]));
 }
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`each of several faults is reported at its place (HOLDFAST_TEST_SEED=${seed})`, async () => {
   const chosen = fc.shuffledSubarray([...breakers], { minLength: 2 });

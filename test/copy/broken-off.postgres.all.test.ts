@@ -10,12 +10,11 @@ import fc from "fast-check";
 import { openKeys, openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { query } from "../postgres/databases.ts";
 import { startProxy } from "../postgres/fault-proxy.ts";
+import { seed } from "../seed.ts";
 import { makeBusy } from "./busy.ts";
 import { observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";
 import { askEach, copy, copyPages, copyUntil, refusal } from "./run.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Runs the program and returns its output; `undefined` if it was killed. */
 async function runProgram(from: StoreAddress, to: StoreAddress, kill: { pages: number; ms: number }) {

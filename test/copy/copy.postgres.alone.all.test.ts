@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Store } from "../../src/store/port/store.ts";
+import { seed } from "../seed.ts";
 import { makeBusy } from "./busy.ts";
 import { goOn, observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";
 import { askEach, copy } from "./run.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 for (const { from, to } of ways) {
   test(`a copy from ${from} to ${to} answers as its source does, and goes on as it does (HOLDFAST_TEST_SEED=${seed})`, async (t) => {

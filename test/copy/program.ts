@@ -1,6 +1,6 @@
 /** Copies a store, and kills itself soon after it has requested a number of pages from its source. */
-import { setTimeout as pass } from "node:timers/promises";
 import type { StoreAddress } from "../../src/store/open.ts";
+import { pause } from "../until.ts";
 import { copy } from "./run.ts";
 
 const [from = "", to = "", pages = "", ms = ""] = process.argv.slice(2);
@@ -13,7 +13,7 @@ const { checksum } = await copy(JSON.parse(from) as StoreAddress, JSON.parse(to)
     refresh: () => source.refresh(),
     close: () => source.close(),
     items(...asked) {
-      if (left-- === 0) void pass(Number(ms)).then(() => process.kill(process.pid, "SIGKILL"));
+      if (left-- === 0) void pause(Number(ms)).then(() => process.kill(process.pid, "SIGKILL"));
       return source.items(...asked);
     },
   }),

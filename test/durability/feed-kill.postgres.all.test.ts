@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { readEventStream } from "../changes/read-stream.ts";
 import type { CloudEvent } from "../http/follow.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
@@ -39,13 +38,21 @@ class World {
     if (program !== undefined) await end(program, "SIGKILL");
   }
 
+  /** Waits until the service runs and reaches its database. */
+  async isReady(): Promise<void> {
+    await until("the service is ready", async () => {
+      if (this.program === undefined) return false;
+      const response = await fetch(`http://127.0.0.1:${this.program.port}/readyz`).catch(() => undefined);
+      await response?.arrayBuffer().catch(() => {});
+      return response?.status === 200;
+    });
+  }
+
   /** Creates resources and changes them, as long as the test lasts. */
   async write(): Promise<void> {
     while (!this.isOver) {
-      if (this.program === undefined) {
-        await pass(20);
-        continue;
-      }
+      await until("the service runs", () => this.program !== undefined || this.isOver);
+      if (this.program === undefined) return;
       const client = createClient(this.program.port);
       for (let n = 0; !this.isOver; n++) {
         const created = await client.send("POST", "/things", { n }).catch(() => undefined);
@@ -71,7 +78,7 @@ class World {
     while (!isDone()) {
       const { program } = this;
       if (program === undefined) {
-        await pass(20);
+        await this.isReady();
         continue;
       }
       const cut = new AbortController();
@@ -81,7 +88,7 @@ class World {
         const response = await fetch(url, { headers, signal: cut.signal });
         if (response.status !== 200) {
           assert.equal(response.status, 503, await response.text());
-          await pass(50);
+          await this.isReady();
           continue;
         }
         for await (const { id, data } of readEventStream(response)) {
@@ -91,7 +98,7 @@ class World {
         }
       } catch (error) {
         if ((error as Error).name === "AssertionError") throw error;
-        await pass(20); // cut off
+        await this.isReady(); // it was cut off
       } finally {
         cut.abort();
       }

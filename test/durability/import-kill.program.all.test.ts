@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { generator } from "../seed.ts";
+import { pause } from "../until.ts";
 import { end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it. */
@@ -56,11 +57,12 @@ test(`${kills} times killed during an import, all of it or nothing is there`, as
   try {
     let whole = 0;
     let longestMs = 0;
+    const random = generator();
     for (let round = 0; round < kills; round++) {
       const program = await startProgram(path);
       const start = performance.now();
       const importing = importAll(program.port, round);
-      if (round > 0) void sleep(Math.random() * 1.2 * longestMs).then(() => end(program, "SIGKILL"));
+      if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(program, "SIGKILL"));
       const isConfirmed = await importing;
       if (round === 0) longestMs = performance.now() - start;
       await end(program, "SIGKILL");

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { generator } from "../seed.ts";
 import { threadsToTry } from "../threads/count.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it 200 times. */
@@ -93,6 +93,8 @@ function requireWholeStore(path: string): void {
   db.close();
 }
 
+const random = generator();
+
 for (const threads of threadsToTry(1, 4)) {
   const flags = ["--threads", String(threads)];
   test(`${kills} times killed under ${clients} writing clients with ${threads} threads, every acknowledged write is there and no half of any other`, async (t) => {
@@ -103,9 +105,9 @@ for (const threads of threadsToTry(1, 4)) {
       for (let kill = 0; kill < kills; kill++) {
         const program = await startProgram(path, [], flags);
         const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
-        const enough = account.size + 10 + Math.random() * 200;
+        const enough = account.size + 10 + random() * 200;
         await until("some resources are there", () => account.size > enough);
-        await sleep(Math.random() * 50);
+        await pause(random() * 50);
         await end(program, "SIGKILL");
         await Promise.all(writers);
         const again = await startProgram(path, [], flags);

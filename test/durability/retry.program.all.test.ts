@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { generator } from "../seed.ts";
 import { parseTrace, slowlyFlushing, tracing, whyNoTrace } from "../strace.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 import { createClient, end, type Program, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it 200 times. */
@@ -126,6 +126,7 @@ test(`${kills} times killed under ${clients} clients that retry, each key is one
   const answers = new Map<string, string>();
   const open: string[] = [];
   let keys = 0;
+  const random = generator();
   const create = async (client: ReturnType<typeof createClient>, key: string) => {
     const answer = await client.send("POST", "/things", { key }, keyed(key));
     if (answer === undefined) return false;
@@ -144,9 +145,9 @@ test(`${kills} times killed under ${clients} clients that retry, each key is one
         return;
       }
     });
-    const enough = answers.size + clients + Math.random() * 300;
+    const enough = answers.size + clients + random() * 300;
     await until("some are answered", () => answers.size > enough);
-    await sleep(Math.random() * 50);
+    await pause(random() * 50);
     await end(program, "SIGKILL");
     await Promise.all(writers);
     client.close();

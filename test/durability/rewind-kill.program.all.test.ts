@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { generator } from "../seed.ts";
+import { machineTime, nextMillisecond, pause } from "../until.ts";
 import { end, startProgram } from "./program.ts";
 
 /** A short form. `npm run prove kills` repeats it. */
@@ -60,8 +61,8 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
     );
     const imported = await send(program.port, "things/_import", lines.join(""), "application/x-ndjson");
     assert.equal(imported?.status, 200);
-    const full = Date.now();
-    while (Date.now() <= full) await turn();
+    const full = machineTime();
+    await nextMillisecond();
     for (let n = 0; n < resources; n += 1_000) {
       const page = await fetch(`http://127.0.0.1:${program.port}/api/v1/things?limit=1000&fields=id`);
       const ids = ((await page.json()) as { id: string }[]).map(({ id }) => id);
@@ -74,10 +75,11 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
       assert.equal(deleted?.status, 200);
     }
     await end(program, "SIGTERM");
-    const empty = Date.now();
-    while (Date.now() <= empty) await turn();
+    const empty = machineTime();
+    await nextMillisecond();
     let whole = 0;
     let longestMs = 0;
+    const random = generator();
     for (let round = 0; round < kills; round++) {
       program = await startProgram(path);
       const before = countIn(path);
@@ -85,7 +87,7 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
       const to = before.there === 0 ? full : empty;
       const rewinding = send(program.port, "_rewind", JSON.stringify({ to, max: resources }));
       const killed = program;
-      if (round > 0) void sleep(Math.random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
+      if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
       const answer = await rewinding;
       assert.ok(answer === undefined || answer.status === 200, JSON.stringify(answer));
       if (round === 0) longestMs = performance.now() - start;

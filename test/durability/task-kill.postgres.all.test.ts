@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFor } from "../postgres/databases.ts";
+import { generator } from "../seed.ts";
+import { until } from "../until.ts";
 import { createClient, end, importLines, startStore } from "./program.ts";
 
 const resources = Number(process.env.HOLDFAST_TEST_TASK_RESOURCES ?? 3_000);
@@ -83,6 +84,7 @@ for (const store of ["sqlite", "postgres"] as const)
     const { id } = JSON.parse(answer.text) as { id: string };
     const total = { sure: 0, perhaps: 0 };
     let seen = 0;
+    const random = generator();
     for (let round = 0; ; round++) {
       const stop = new AbortController();
       const writing = Promise.all(
@@ -92,13 +94,12 @@ for (const store of ["sqlite", "postgres"] as const)
       if (isLast) await ended(program.port, id);
       else {
         // Killed at another place each time: when the task has gone a part of the way that is left.
-        const part = seen + Math.ceil(((resources - seen) * (1 + Math.random())) / (2 * kills));
-        for (;;) {
+        const part = seen + Math.ceil(((resources - seen) * (1 + random())) / (2 * kills));
+        await until("the task has gone this part, or has ended", async () => {
           const { done, endedAt } = await get<Task & { endedAt?: string }>(program.port, `_tasks/${id}`);
           seen = done;
-          if (done >= part || endedAt !== undefined) break;
-          await sleep(5);
-        }
+          return done >= part || endedAt !== undefined;
+        });
         await end(program, "SIGKILL");
       }
       stop.abort();
@@ -132,9 +133,8 @@ for (const store of ["sqlite", "postgres"] as const)
 
 /** Waits for the end of a task. */
 async function ended(port: number, id: string): Promise<void> {
-  for (;;) {
+  await until("the task ends", async () => {
     const { endedAt } = await get<{ endedAt?: string }>(port, `_tasks/${id}`);
-    if (endedAt !== undefined) return;
-    await sleep(20);
-  }
+    return endedAt !== undefined;
+  });
 }

@@ -18,6 +18,7 @@ import {
 } from "../http/users/provider-servers.ts";
 import { nodeFlags } from "../node.ts";
 import { databaseFor, query } from "../postgres/databases.ts";
+import { generator } from "../seed.ts";
 import { until } from "../until.ts";
 import { headerOf, type MailServer, readable, startMailServer } from "../users/mail-server.ts";
 import { createClient } from "./program.ts";
@@ -385,13 +386,15 @@ async function prove(t: TestContext, store: StoreAddress): Promise<void> {
   await world.start();
   const counts = { killed: 0, done: 0 };
   const names = Object.keys(flows);
-  const first = Math.floor(Math.random() * calls * moments.length);
+  const random = generator();
+  const first = Math.floor(random() * calls * moments.length);
   for (let n = 0; n < kills; n++) {
     const turn = first + Math.floor(n / names.length) * 7; // 7 has no factor of the number of places
     const name = names[n % names.length] as string;
     const place = {
       kill: 1 + (turn % calls),
       when: moments[Math.floor(turn / calls) % moments.length],
+      ms: 3 * random(),
     } as Order;
     const called = `${name}, ${JSON.stringify(place)}`;
     await world.pass(afterLimitsMs);

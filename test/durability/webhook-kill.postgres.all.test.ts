@@ -6,10 +6,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { databaseFor } from "../postgres/databases.ts";
 import { startPostgres } from "../postgres/server.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { createClient, end, type Program, startScript } from "./program.ts";
 import type { Delivery, KillOrder, Report } from "./webhooks/receiver.ts";
 
@@ -62,7 +61,7 @@ class World {
   /** The highest version of each resource that was confirmed. */
   readonly confirmed = new Map<string, number>();
   readonly #address: string;
-  readonly #start = Date.now();
+  readonly #start = machineTime();
 
   constructor(address: string) {
     this.#address = address;
@@ -107,10 +106,8 @@ class World {
   /** Creates resources and changes them, until the end. */
   async write(): Promise<void> {
     while (!this.isOver) {
-      if (this.program === undefined) {
-        await pass(20);
-        continue;
-      }
+      await until("the service runs", () => this.program !== undefined || this.isOver);
+      if (this.program === undefined) return;
       const { port } = this.program;
       const client = createClient(port);
       while (!this.isOver && (await this.#writeOne(client)));

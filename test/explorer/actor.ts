@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Answer, createClient } from "../durability/program.ts";
 import type { Random } from "../seed.ts";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond } from "../until.ts";
 
 /** The attributes of a resource except its id. `mark` identifies it among the client's resources. */
 export type Fields = Record<string, unknown> & { mark: string };
@@ -231,9 +231,8 @@ export class Actor {
   async #notice(): Promise<void> {
     const drafts = this.#drafts();
     if (drafts.size === 0 || this.#random() > 0.3) return;
-    const now = Date.now();
-    this.#moment = { to: new Date(now).toISOString(), drafts };
-    await until("the clock moves", () => Date.now() > now);
+    this.#moment = { to: new Date(machineTime()).toISOString(), drafts };
+    await nextMillisecond();
   }
 
   #drafts(): State {

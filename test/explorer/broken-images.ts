@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { generator } from "../seed.ts";
 import { changeFile } from "../store/mend-checksums.ts";
 import { Disk, everything } from "./disk.ts";
 import { Outside } from "./explore.ts";
@@ -162,7 +163,7 @@ export async function judgeBroken(
   for (const event of recording.events)
     if ("step" in event) disk.apply(event.at, event.step);
     else outside.note(event);
-  const image = disk.image(everything, Math.random);
+  const image = disk.image(everything, generator());
   const judge = new Judge(join(folder, "judged"), recording);
   const good = judge.faultsOf(image, outside.known);
   const sqlOfBreak = sql.replace("ERASED", erasedText(recording) ?? "");

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { createClient, end, type Program, startProgram } from "../durability/program.ts";
 import { node } from "../node.ts";
-import { randomOf } from "../seed.ts";
+import { generator, randomOf } from "../seed.ts";
 import { usualThreads } from "../threads/count.ts";
 import { until } from "../until.ts";
 import { Actor, type ClientLog, configurationOf, counters, type TextLength } from "./actor.ts";
@@ -369,7 +369,7 @@ function hasHappened(event: Event, place: string): boolean {
 
 /** Throws IncompleteRecording if the files differ from the result of the recorded calls. */
 function requireComplete(disk: Disk, place: string): void {
-  const image = disk.image(everything, Math.random);
+  const image = disk.image(everything, generator());
   const found = readdirSync(place, { recursive: true, encoding: "utf8" }).filter(isData);
   for (const name of new Set([...image.keys(), ...found])) {
     const path = join(place, name);

@@ -7,7 +7,7 @@ import { hashCredential } from "../../src/access/credential-ring.ts";
 import type { ProblemCode } from "../../src/errors.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { check } from "./check.ts";
 import { type Request, startService, startServiceForFile } from "./service.ts";
 
@@ -33,7 +33,7 @@ async function makeKey(subject: string, ends: { expiresAt?: number } = {}): Prom
     subject,
     roles: [],
     scopes: undefined,
-    createdAt: Date.now(),
+    createdAt: machineTime(),
     expiresAt: ends.expiresAt,
     revokedAt: undefined,
     lastUsedAt: undefined,
@@ -42,7 +42,7 @@ async function makeKey(subject: string, ends: { expiresAt?: number } = {}): Prom
   return text;
 }
 
-const token = (more?: Record<string, unknown>) => tokenOf(pair, claimsAt(Date.now(), more));
+const token = (more?: Record<string, unknown>) => tokenOf(pair, claimsAt(machineTime(), more));
 const as = (credential: string) => ({ authorization: `Bearer ${credential}` });
 const create = (headers: Request["headers"] = {}): Request => ({
   method: "POST",
@@ -172,11 +172,11 @@ describe("a token that does not hold", () => {
   const rsaPem = () => rsa.publicKey.export({ format: "pem", type: "spki" });
   const tokens: Record<string, [() => string, RegExp]> = {
     "of alg none": [
-      () => unsignedToken(claimsAt(Date.now()), { alg: "none" }),
+      () => unsignedToken(claimsAt(machineTime()), { alg: "none" }),
       /The token is signed with an algorithm that the service does not accept\./,
     ],
     "of HS256 with the RSA public key": [
-      () => hmacTokenOf(rsaPem(), claimsAt(Date.now()), { kid: rsa.kid }),
+      () => hmacTokenOf(rsaPem(), claimsAt(machineTime()), { kid: rsa.kid }),
       /The token is signed with an algorithm that the service does not accept\./,
     ],
     "of nobody's": [() => "abc.def.ghi", /The token is not a valid JSON Web Token\./],
@@ -306,8 +306,8 @@ describe("somebody who is known", () => {
     const read = (credential: string) => service.send({ path: "/api/v1/topics", headers: as(credential) });
     assert.deepEqual([(await read(doomed)).status, (await read(short)).status], [200, 200]);
     const keys = await openKeys(service.store);
-    await keys.invalidate(prefixOf(doomed), { revokedAt: Date.now() });
-    await keys.invalidate(prefixOf(short), { expiresAt: Date.now() });
+    await keys.invalidate(prefixOf(doomed), { revokedAt: machineTime() });
+    await keys.invalidate(prefixOf(short), { expiresAt: machineTime() });
     await keys.close();
     // `test/access/credential-ring` tests the exact time with its own clock.
     await until("the revoked key is refused", async () => (await read(doomed)).status !== 200);

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
+import { seed } from "../seed.ts";
 import { type Attributes, type Filter, merged, type Update, updated, valueAt } from "./changes-oracle.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
 const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 40);
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Date.now() % 2 ** 31);
 
 let service: Service;
 before(async () => {

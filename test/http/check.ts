@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type ProblemCode, problems, type Violation } from "../../src/errors.ts";
 import { STATUS_CODES } from "../../src/http/protocol/node-http.ts";
-import type { Answer } from "./service.ts";
+import { until } from "../until.ts";
+import type { Answer, Service } from "./service.ts";
 
 /** The expected response. */
 export interface Expected {
@@ -36,6 +37,16 @@ export function check(answer: Answer, expected: Expected): void {
     assert.equal(answer.headers["content-type"], "application/json; charset=utf-8");
     assert.deepEqual(answer.json, expected.json);
   }
+}
+
+/** Reads a resource when its response has Last-Modified. The service sends it only after the second of the change. */
+export async function readDated(service: Pick<Service, "send">, path: string): Promise<Answer> {
+  let answer = await service.send({ path });
+  await until("the response has Last-Modified", async () => {
+    if (answer.headers["last-modified"] === undefined) answer = await service.send({ path });
+    return answer.headers["last-modified"] !== undefined;
+  });
+  return answer;
 }
 
 /** Checks the headers that every response has. */

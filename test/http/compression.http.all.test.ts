@@ -1,14 +1,16 @@
 /** Compressed answers: who gets them, that they hold the same bytes, and that conditions go on working. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
+import { generator } from "../seed.ts";
 import { check, vary } from "./check.ts";
 import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
 const small = await service.create("topics", { title: "Small" });
 const large = await service.create("topics", { title: "Large", text: "Grüße, 世界 and more. ".repeat(100) });
+const random = generator();
 for (let n = 0; n < 300; n++)
-  await service.create("notes", { n, text: `No. ${n}, ${Math.random()} ${"and so on ".repeat(5)}` });
+  await service.create("notes", { n, text: `No. ${n}, ${random()} ${"and so on ".repeat(5)}` });
 await service.create("few", { a: 1 });
 
 const browser = "gzip, deflate, br, zstd";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { check, unknownId } from "./check.ts";
+import { check, readDated, unknownId } from "./check.ts";
 import { type Answer, type Made, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
@@ -98,8 +97,7 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
 
     test("with If-Unmodified-Since goes by the time of the last change, rounded up", async () => {
       const made = await service.create("topics", { title: "Old" });
-      await delay(1_050);
-      const { headers } = await service.send({ path: made.path });
+      const { headers } = await readDated(service, made.path);
       const lastModified = Date.parse(headers["last-modified"] ?? "");
       const since = (ms: number) => ({ "If-Unmodified-Since": new Date(lastModified + ms).toUTCString() });
       const refused = await tryWrite(method, made, since(-1_000));
@@ -108,8 +106,7 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
         status: success[method],
       });
       const other = await service.create("topics", { title: "Old" });
-      await delay(1_050);
-      const otherTime = (await service.send({ path: other.path })).headers["last-modified"] ?? "";
+      const otherTime = (await readDated(service, other.path)).headers["last-modified"] ?? "";
       check(await tryWrite(method, other, { "If-Unmodified-Since": otherTime }), { status: success[method] });
     });
 
@@ -172,8 +169,7 @@ describe("a GET or HEAD", { concurrency: 8 }, () => {
 
   test("goes by dates where there are no ETags", async () => {
     const { path, body } = await service.create("topics", {});
-    await delay(1_050);
-    const { headers } = await service.send({ path });
+    const { headers } = await readDated(service, path);
     const lastModified = Date.parse(headers["last-modified"] ?? "");
     const get = (name: string, ms: number, more: Headers = {}) =>
       service.send({ path, headers: { [name]: new Date(lastModified + ms).toUTCString(), ...more } });

@@ -38,7 +38,7 @@ export class Connection {
 
   /** The next response. Throws if the connection closes before it is complete, or after `ceilingMs`. */
   async answer(method = "GET"): Promise<WireAnswer> {
-    const deadline = Date.now() + ceilingMs;
+    const deadline = performance.now() + ceilingMs;
     for (;;) {
       const parsed = parseAnswer(this.#received, method, this.#closed);
       if (parsed !== undefined) {
@@ -46,16 +46,18 @@ export class Connection {
         return parsed.answer;
       }
       if (this.#closed) throw new Error(`closed within an answer: ${this.#preview()}`);
-      if (Date.now() > deadline) throw new Error(`no whole answer in ${ceilingMs} ms: ${this.#preview()}`);
+      if (performance.now() > deadline)
+        throw new Error(`no whole answer in ${ceilingMs} ms: ${this.#preview()}`);
       await this.#something(deadline);
     }
   }
 
   /** Everything that arrives until the service closes the connection. Throws after `ceilingMs`. */
   async untilClosed(): Promise<string> {
-    const deadline = Date.now() + ceilingMs;
+    const deadline = performance.now() + ceilingMs;
     while (!this.#closed) {
-      if (Date.now() > deadline) throw new Error(`still open after ${ceilingMs} ms: ${this.#preview()}`);
+      if (performance.now() > deadline)
+        throw new Error(`still open after ${ceilingMs} ms: ${this.#preview()}`);
       await this.#something(deadline);
     }
     return this.#received.toString("latin1");
@@ -91,7 +93,7 @@ export class Connection {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    const late = delay(Math.max(1, deadline - Date.now() + 1), undefined, { signal: stop.signal });
+    const late = delay(Math.max(1, deadline - performance.now() + 1), undefined, { signal: stop.signal });
     await Promise.race([woken, late.catch(() => {})]);
     stop.abort();
   }

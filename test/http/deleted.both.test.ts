@@ -1,6 +1,7 @@
 /** Deleted resources: their list, and restores of many. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { check } from "./check.ts";
 import { type Service, startService, startServiceForFile } from "./service.ts";
 
@@ -34,7 +35,6 @@ interface Deleted {
   _deleted: { at: string; by?: string; version: number };
 }
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
 const trash = (path: string, headers = {}) => service.send({ path: `/api/v1/${path}`, headers });
 const read = async (path: string) => {
   const answer = await trash(path);
@@ -43,7 +43,7 @@ const read = async (path: string) => {
 };
 const remove = async ({ path }: { path: string }) => {
   assert.equal((await service.send({ method: "DELETE", path })).status, 205);
-  await pause();
+  await nextMillisecond(); // the next delete has a later time
 };
 const restore = (collection: string, content: unknown, headers = {}, of: Service = service) =>
   of.send({ method: "POST", path: `/api/v1/${collection}/_deleted/_restore`, content, headers });
@@ -66,7 +66,7 @@ describe("the list of deleted resources", () => {
       content: { n: 20 },
       headers: { "Content-Type": "application/merge-patch+json" },
     });
-    const before = Date.now();
+    const before = machineTime();
     for (const each of [one, two, three]) await remove(each);
     await service.send({ method: "POST", path: `${three.path}/_restore`, content: { version: 1 } });
     const answer = await trash("topics/_deleted");
@@ -288,7 +288,7 @@ describe("a restore of many", () => {
   test("restores by the time of the delete, and what refers to each other together", async () => {
     const team = await service.create("teams", {});
     for (const n of [1, 2]) await service.create("members", { n, teamId: team.body.id });
-    const since = new Date().toISOString();
+    const since = new Date(machineTime()).toISOString();
     await remove(team);
     check(await restore("members", { all: true, max: 5 }), { status: 400 });
     check(await restore("teams", { filter: { "_deleted.at": { gte: since } }, max: 5 }), { status: 200 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { machineTime } from "../until.ts";
 import { check, type checkProblem, unknownId } from "./check.ts";
 import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
 
@@ -148,7 +149,7 @@ test("what fails in the service itself is a 500 that tells its id in the log, an
   const failing = await startService({
     now: () => {
       if (isBroken) throw new Error("a secret of ours");
-      return Date.now();
+      return machineTime();
     },
   });
   t.after(() => failing.stop());

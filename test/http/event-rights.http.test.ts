@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { follow, type OpenStream } from "./follow.ts";
 import { type Service, startService } from "./service.ts";
 import { watchLogReads } from "./store-spy.ts";
@@ -18,7 +18,7 @@ async function start(t: TestContext) {
   let elapsedMs = 0;
   const service = await startService({
     auth: { keys: true, jwt: settingsFor([pair]) },
-    now: () => Date.now() + aheadMs,
+    now: () => machineTime() + aheadMs,
     elapsed: () => elapsedMs,
     heartbeatMs: 600_000,
     collections: { notes: { access: { read: "authenticated", write: "public" } } },
@@ -26,7 +26,7 @@ async function start(t: TestContext) {
   t.after(() => service.stop());
   const token = tokenOf(
     pair,
-    claimsAt(Date.now(), { sub: "ada", exp: Math.floor(Date.now() / 1_000) + hour }),
+    claimsAt(machineTime(), { sub: "ada", exp: Math.floor(machineTime() / 1_000) + hour }),
   );
   return {
     service,

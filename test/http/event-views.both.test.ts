@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { owner } from "../../src/access/access-declaration.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { check, withoutTokens } from "./check.ts";
 import { eventsOf, follow, inShort, linkOf } from "./follow.ts";
 import { type Answer, type Made, startServiceForFile } from "./service.ts";
@@ -16,7 +16,7 @@ let aheadMs = 0;
 let olderMs = 0;
 const service = await startServiceForFile({
   auth: { keys: true, jwt: settingsFor([pair]) },
-  now: () => Date.now() + aheadMs,
+  now: () => machineTime() + aheadMs,
   elapsed: () => performance.now() + olderMs,
   collections: {
     notes: { access: { read: owner("by"), write: "authenticated" } },
@@ -31,7 +31,7 @@ const service = await startServiceForFile({
 });
 
 const as = (sub: string, roles: string[] = [], more = {}) => ({
-  authorization: `Bearer ${tokenOf(pair, claimsAt(Date.now(), { sub, roles, ...more }))}`,
+  authorization: `Bearer ${tokenOf(pair, claimsAt(machineTime(), { sub, roles, ...more }))}`,
 });
 const get = (path: string, headers = {}): Promise<Answer> =>
   service.send({ path: `/api/v1/${path}`, headers });
@@ -205,14 +205,14 @@ test("a stream ends soon after its token expired, and sends nothing more", async
   });
   const token = tokenOf(
     pair,
-    claimsAt(Date.now(), { sub: "ada", exp: Math.floor(Date.now() / 1_000) + 7_200 }),
+    claimsAt(machineTime(), { sub: "ada", exp: Math.floor(machineTime() / 1_000) + 7_200 }),
   );
   const stream = await follow(service, "/api/v1/people/_events", { authorization: `Bearer ${token}` });
   await make("people", { name: "x", n: -1 });
   await stream.take(1);
   aheadMs = 8_000_000;
   const later = {
-    authorization: `Bearer ${tokenOf(pair, claimsAt(Date.now() + aheadMs, { sub: "hans", roles: ["hr"] }))}`,
+    authorization: `Bearer ${tokenOf(pair, claimsAt(machineTime() + aheadMs, { sub: "hans", roles: ["hr"] }))}`,
   };
   olderMs += 1_000;
   await make("people", { name: "too late", n: -2 }, later);

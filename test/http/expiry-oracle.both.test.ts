@@ -1,7 +1,7 @@
 /** Random resources, writes and times: what requests find is what has not expired, before and after sweeps. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 import { startService } from "./service.ts";
 import { createSweepClock } from "./sweep-clock.ts";
 
@@ -15,7 +15,6 @@ interface Item {
 const steps = 60;
 
 test("lists, totals, figures and reads find what a model of the resources has", async (t) => {
-  const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`HOLDFAST_TEST_SEED=${seed}`);
   const random = randomOf(seed);
   const below = (most: number) => Math.floor(random() * most);

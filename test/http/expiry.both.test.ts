@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { machineTime } from "../until.ts";
 import { auth, sendWith } from "./access/callers.ts";
 import { startServiceForFile } from "./service.ts";
 import { createSweepClock } from "./sweep-clock.ts";
@@ -386,7 +387,7 @@ describe("with rules", () => {
   it("a list of some callers leaves it out too, and its tag changes", async () => {
     const make = (until: string) =>
       sendWith(cards, hr, { method: "POST", path: "/api/v1/cards", content: { owner: "ada", until } });
-    now = Date.now();
+    now = machineTime();
     await make(at(minute));
     await make(at(2 * minute));
     const list = () => sendWith(cards, ada, { path: "/api/v1/cards" });
@@ -399,7 +400,7 @@ describe("with rules", () => {
   });
 
   it("only those who see the attribute learn its name", async () => {
-    now = Date.now();
+    now = machineTime();
     const shown = async (who: Record<string, unknown>) => {
       const { json } = await sendWith(cards, who, { path: "/api/v1/_collections" });
       const [details] = (json as { collections: { expires?: string; indexes: string[][] }[] }).collections;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { mendChecksums } from "../store/mend-checksums.ts";
+import { nextMillisecond } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, type Service, startService, startServiceForFile } from "./service.ts";
@@ -16,8 +17,6 @@ const collections = {
 const service = await startServiceForFile({ collections });
 
 const gone = { status: 404, headers: { "Content-Length": "0", "Content-Type": undefined, ETag: undefined } };
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
 
 /** A resource with versions n: 1 … n: versions. */
 async function raise(collection: string, versions: number) {
@@ -105,7 +104,7 @@ describe("a version", () => {
 describe("a moment", () => {
   test("gives the resource as it was then, in each form of a date value", async () => {
     const { path, body } = await raise("topics", 1);
-    await pause();
+    await nextMillisecond();
     await put({ path, body }, 2);
     const changes = (await get(`${path}/_changes`)).json as Shown[];
     const [second, first] = changes.map(({ at }) => at) as [string, string];

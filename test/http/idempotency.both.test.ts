@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { machineTime } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { type Answer, jsonType, type Request, startServiceForFile } from "./service.ts";
@@ -7,7 +8,7 @@ import { type Answer, jsonType, type Request, startServiceForFile } from "./serv
 const day = 24 * 60 * 60 * 1_000;
 const topics = "/api/v1/topics";
 
-let now = Date.now(); // stores sweep by the clock on the wall
+let now = machineTime(); // stores sweep by the clock on the wall
 const service = await startServiceForFile({ now: () => now, limits: { bodyBytes: 1_048_576 } });
 await service.create("topics", { title: "the first" });
 

@@ -240,10 +240,14 @@ describe("while an import runs", () => {
       const before = await countOf(service);
       const { request } = open(service);
       const lines = piece(100, mebibyte);
-      request.end(lines, () => setTimeout(() => request.destroy(), n * 30));
+      const isLeft = new Promise<void>((resolve) => request.end(lines, resolve)).then(async () => {
+        for (let later = 0; later < 20 * n; later++) await service.send({ path: "/livez" });
+        request.destroy();
+      });
       const next = open(service, { query: "?dryRun=true" });
       next.request.end("{}\n");
       assert.equal((await next.outcome).status, 200);
+      await isLeft;
       const all = before + lines.toString().split("\n").length - 1;
       assert.ok([before, all].includes(await countOf(service)), `${await countOf(service)}`);
     }

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { instantKeyOf } from "../../src/collection/instants.ts";
 import { forms, picoseconds } from "../instants.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
@@ -153,7 +153,7 @@ test("without a schema, a whole time is compared with whole times, and every oth
 });
 
 const hour = 3_600_000;
-const inForm = (distance: number) => new Date(Date.now() + distance).toISOString();
+const inForm = (distance: number) => new Date(machineTime() + distance).toISOString();
 
 test("a filter can compare with the time of the request", async () => {
   const name = "reminders";

@@ -18,6 +18,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { ListQuery, Page } from "../../src/store/port/page.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { machineTime, until } from "../until.ts";
 import { openConnection, parseAnswers } from "./connection.ts";
 import { plainSettings } from "./plain-settings.ts";
 
@@ -27,6 +28,8 @@ interface Watched {
   queries: ListQuery[];
   /** Lines of the log. */
   logged: string[];
+  /** How many connections are open. */
+  connections(): number;
 }
 
 /** A service whose store's lists go through `list`. */
@@ -82,7 +85,7 @@ async function startWatched(
       ...startCounting(plainSettings),
       turnBudget,
       newUuid: () => "b",
-      now: Date.now,
+      now: machineTime,
       elapsed: () => performance.now(),
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
       isDraining: () => false,
@@ -93,9 +96,15 @@ async function startWatched(
     },
     { logRequests: false },
   );
+  let connections = 0;
+  server.on("connection", (socket) => {
+    connections++;
+    socket.on("close", () => connections--); // after the service has heard of it
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => closeServer(server));
-  return { port: (server.address() as AddressInfo).port, queries, logged };
+  const { port } = server.address() as AddressInfo;
+  return { port, queries, logged, connections: () => connections };
 }
 
 function get(
@@ -156,12 +165,12 @@ test("a list that takes long stops when its client closes the sending side, and 
 
 test("a list that is answered leaves nothing behind on its connection", async (t) => {
   const signals: (AbortSignal | undefined)[] = [];
-  const { port } = await startWatched(t, (query, store) => {
+  const { port, connections } = await startWatched(t, (query, store) => {
     signals.push(query.client?.().signal);
     return store.list(query);
   });
   assert.equal(await get(port, "/api/v1/things?n=1"), 200);
-  await new Promise((resolve) => setTimeout(resolve, 50)); // until the connection is gone
+  await until("the connection is closed", () => connections() === 0);
   assert.equal(signals[0]?.aborted, false);
 });
 

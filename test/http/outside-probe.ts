@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
+import { pause } from "../until.ts";
 
 /** The memory and processor time of a process while it was watched. */
 export interface Watched {
@@ -65,7 +66,7 @@ async function watch(pid: number, origin: string): Promise<void> {
     const standstill = processorMsOf(mainThread) - since - (own.delayMs - delayed);
     most.standstill = Math.max(most.standstill, standstill);
     most.memory = Math.max(most.memory, memoryOf(pid));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
   }
   const watched: Watched = {
     memoryBytes: most.memory - before.memory,

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { owner } from "../../src/access/access-declaration.ts";
+import { machineTime } from "../until.ts";
 import { auth, createAs, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
 import { type Answer, type Made, type Service, startService } from "./service.ts";
 
 /** The clock of the services. Only `tick` moves it. */
-let clock = Date.now();
+let clock = machineTime();
 const tick = () => (clock += 1_000);
 const iso = (time: number) => new Date(time).toISOString();
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import { until } from "../until.ts";
 import { parseAnswers } from "./connection.ts";
 import { type Made, startService, startServiceForFile } from "./service.ts";
@@ -197,7 +197,7 @@ describe("a request that is unusual, but sound", () => {
     const connection = await service.connect();
     for (const byte of `GET ${victim.path} HTTP/1.1\r\nHost: localhost\r\n\r\n`) {
       connection.write(byte);
-      await delay(0);
+      await turn(); // the service reads it
     }
     assert.equal((await connection.answer()).status, 200);
     connection.close();
@@ -326,7 +326,7 @@ describe("a client that goes away", () => {
     for (let n = 0; n < 20; n++) {
       const connection = await service.connect();
       connection.write(`POST /api/v1/aborted HTTP/1.1\r\n${host}${json}Content-Length: 100\r\n\r\n{"a":`);
-      if (n % 2 === 0) await delay(2);
+      if (n % 2 === 0) await othersWrite();
       connection.close();
     }
     await othersWrite();
@@ -372,7 +372,7 @@ describe("a text that looks like a request line", () => {
       const connection = await service.connect();
       for (const packet of packets) {
         connection.write(packet);
-        await delay(50); // the service reads the packets one by one
+        await othersWrite(); // the service reads the packets one by one
       }
       connection.end();
       assert.deepEqual(statusesOf(await connection.untilClosed()), statuses, packets.join("|"));

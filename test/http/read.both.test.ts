@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { ceilingMs, until } from "../until.ts";
-import { check, unknownId } from "./check.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
+import { check, readDated, unknownId } from "./check.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
@@ -25,14 +24,14 @@ describe("a read", () => {
   });
 
   test("has Last-Modified, rounded up to the second, once that is past", async () => {
-    const earliest = Math.ceil(Date.now() / 1_000) * 1_000;
+    const earliest = Math.ceil(machineTime() / 1_000) * 1_000;
     const { path } = await service.create("topics", { title: "Timed" });
-    const latest = Math.ceil(Date.now() / 1_000) * 1_000;
-    await delay(latest - Date.now() + 20);
-    const answer = await service.send({ path });
+    const latest = Math.ceil(machineTime() / 1_000) * 1_000;
+    const answer = await readDated(service, path);
     const lastModified = Date.parse(answer.headers["last-modified"] ?? "");
     check(answer, { status: 200, headers: { "Last-Modified": new Date(lastModified).toUTCString() } });
     assert.ok(earliest <= lastModified && lastModified <= latest);
+    assert.ok(lastModified <= machineTime(), "it came before its time");
     const head = await service.send({ method: "HEAD", path });
     check(head, { status: 200, headers: { "Last-Modified": answer.headers["last-modified"] } });
   });
@@ -67,8 +66,7 @@ describe("a read", () => {
 
   test("by HEAD has the same fields as by GET, and no content", async () => {
     const { path } = await service.create("topics", { title: "Head — ü 😀" });
-    await delay(1_050);
-    const get = await service.send({ path });
+    const get = await readDated(service, path);
     const head = await service.send({ method: "HEAD", path });
     check(head, { status: 200 });
     assert.equal(head.headers["content-length"], String(Buffer.byteLength(get.text)));

@@ -1,7 +1,7 @@
 /** How often a write reads the resource that it changes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { check } from "./check.ts";
 import { type Answer, type Made, startService, startServiceForFile } from "./service.ts";
 import { holdCommits, watchQueries } from "./store-spy.ts";
@@ -84,7 +84,7 @@ test("a write that another one overtakes reads the resource again", async (t) =>
   end();
   const key = { collection: "counters", id: made.id };
   const next = JSON.stringify({ id: made.id, n: 100 });
-  await held[0]?.overtake({ changes: [{ key, expect: 1, next }], at: Date.now() });
+  await held[0]?.overtake({ changes: [{ key, expect: 1, next }], at: machineTime() });
   held[0]?.letGo();
   const { status, body } = await sent;
   assert.equal(status, 200);

@@ -14,7 +14,7 @@ import {
   valuesInWorld,
   type World,
 } from "../related-model.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -120,7 +120,6 @@ function shown(caller: Caller | undefined, collection: Name, resource: Resource)
   return Object.fromEntries(Object.entries(resource).filter(([name]) => hidden?.includes(name) !== true));
 }
 
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`HOLDFAST_TEST_SEED=${seed}`);
 const random = randomOf(seed);
 const below = (n: number) => Math.floor(random() * n);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { check, unknownId } from "./check.ts";
+import { check, readDated, unknownId } from "./check.ts";
 import { runScenarios } from "./scenarios.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
@@ -37,8 +36,7 @@ describe("a replacement", () => {
 
   test("with the same content raises nothing: same ETag, same Last-Modified", async () => {
     const { path, body } = await service.create("topics", { title: "Same", n: [1, 2] });
-    await delay(1_050);
-    const before = await service.send({ path });
+    const before = await readDated(service, path);
     const list = await service.send({ path: "/api/v1/topics" });
     const answer = await service.send({ method: "PUT", path, content: body });
     check(answer, {

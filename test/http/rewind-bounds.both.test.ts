@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Request, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -45,8 +45,8 @@ function moment(): string {
 
 /** The same with the real clock. */
 async function realMoment(): Promise<string> {
-  const now = Date.now();
-  await until("the next millisecond", () => Date.now() > now);
+  const now = machineTime();
+  await nextMillisecond();
   return new Date(now).toISOString();
 }
 
@@ -62,7 +62,7 @@ describe("who can rewind", () => {
 
   test("with auth, administrators only; for all others the path does not exist", async (t) => {
     const service = await start(t, {
-      now: () => Date.now(), // tokens have real times
+      now: machineTime, // tokens have real times
       auth: { ...auth, administrators: [{ role: "ops" }] },
       collections: { things: { access: { read: "public", write: "public" } } },
     });
@@ -92,7 +92,7 @@ describe("who can rewind", () => {
 
   test("the response to a retry has no body after the rights of the caller have changed", async (t) => {
     const service = await start(t, {
-      now: () => Date.now(),
+      now: machineTime,
       auth: { ...auth, administrators: [{ subject: "olga" }] },
       collections: { things: { access: { read: { role: "ops" }, write: "public" } } },
     });

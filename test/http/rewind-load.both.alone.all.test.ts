@@ -1,8 +1,7 @@
 /** A rewind of many resources while others read and write: nobody waits for long, and no write is lost. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond, until } from "../until.ts";
 import { eventsOf, linkOf } from "./follow.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
@@ -17,8 +16,8 @@ async function start(t: TestContext, options: ServiceOptions = {}): Promise<Serv
 
 /** A moment: everything before it is earlier, and everything after it is later. */
 async function moment(): Promise<number> {
-  const now = Date.now();
-  while (Date.now() <= now) await turn();
+  const now = machineTime();
+  await nextMillisecond();
   return now;
 }
 

@@ -1,6 +1,7 @@
 /** `POST <prefix>/_rewind`: collections are again as they were at an earlier time. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { machineTime } from "../until.ts";
 import { check } from "./check.ts";
 import { eventsOf, inShort, linkOf } from "./follow.ts";
 import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
@@ -327,7 +328,7 @@ describe("a rewind", () => {
       seeds: { guarded: [{ id: "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6", state: "new", secret: "a" }] },
     });
     try {
-      clock = Math.max(clock, Date.now());
+      clock = Math.max(clock, machineTime());
       const then = moment();
       const path = "/api/v1/guarded/0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
       await seeded.send({ method: "DELETE", path });

@@ -30,7 +30,7 @@ import { openStore, type StoreAddress, type StoreOptions } from "../../src/store
 import { defaultHistory, type History } from "../../src/store/port/options.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import { usualThreads } from "../threads/count.ts";
-import { ceilingMs } from "../until.ts";
+import { ceilingMs, machineTime } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
@@ -284,7 +284,7 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
       const commits = resources.map((resource) => {
         const key = { collection, id: resource.id };
         const next = JSON.stringify(resource);
-        return store.commit({ changes: [{ key, expect: "absent", next }], at: Date.now() });
+        return store.commit({ changes: [{ key, expect: "absent", next }], at: machineTime() });
       });
       await Promise.all(commits); // many share a flush
     }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../src/errors.ts";
 import { readExposition } from "../metrics/exposition.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { check, checkProblem } from "./check.ts";
 import { type Made, startServiceForFile } from "./service.ts";
 import { type HeldCommit, holdCommits, watchQueries } from "./store-spy.ts";
@@ -102,7 +102,7 @@ test("a version that another write has made instead is not taken for the expecte
   end();
   const key = { collection: "counters", id: made.id };
   const next = JSON.stringify({ id: made.id, n: 100 });
-  await held[0]?.overtake({ changes: [{ key, expect: 1, next }], at: Date.now() });
+  await held[0]?.overtake({ changes: [{ key, expect: 1, next }], at: machineTime() });
   held[0]?.fail(new Problem("UNAVAILABLE", "The disk is full."));
   for (const { letGo } of held.slice(1)) letGo();
   checkProblem(await first, "UNAVAILABLE");

@@ -85,8 +85,9 @@ describe("a quota", () => {
   const rate = { requests: 100, perSeconds: 60 };
 
   test("is exact for a client with one connection, whichever thread answers it", async (t) => {
-    for (const { quotas } of countTogether(t, { rate, limits: defaultLimits }, 3)) {
-      const caller = `of thread ${Math.random()}`;
+    const all = countTogether(t, { rate, limits: defaultLimits }, 3);
+    for (const [n, { quotas }] of all.entries()) {
+      const caller = `of thread ${n}`;
       for (let left = 99; left >= 0; left--) {
         const { remaining, isExceeded } = (await quotas?.principals.take(caller)) ?? {};
         assert.deepEqual({ remaining, isExceeded }, { remaining: left, isExceeded: false });

@@ -1,7 +1,7 @@
 /** Changes of many resources as tasks, which work while others write. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { refusesWithoutTlsAndTooOften } from "./administration/refusals.ts";
 import { check } from "./check.ts";
@@ -724,8 +724,8 @@ describe("resources that refer to each other", () => {
 describe("a rewind as a task", () => {
   /** A time after everything until now, and before everything from now on. */
   const moment = async () => {
-    const now = Date.now();
-    await until("the next millisecond comes", () => Date.now() > now + 1);
+    const now = machineTime();
+    for (let n = 0; n < 2; n++) await nextMillisecond();
     return now + 1;
   };
 
@@ -906,7 +906,7 @@ test("a task reads few of the resources that do not fit its slice", async (t) =>
 });
 
 test("an import by a unique key changes no resource before its last change, even if the clock was set back", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const collections = { things: { unique: ["code"], timestamps: true, schema: codes } };
   const of = await startService({ collections, now: () => now });
   t.after(() => of.stop());

@@ -5,6 +5,7 @@ import { appendFile, copyFile, open, readFile, rename, rm, writeFile } from "nod
 import { after, before, describe, type TestContext, test } from "node:test";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { promisify } from "node:util";
+import { machineTime } from "../until.ts";
 import { type Certificate, makeCertificate, removeCertificate } from "./certificates.ts";
 import { Connection, openConnection, parseAnswers } from "./connection.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -201,10 +202,10 @@ describe("a service does not start with", () => {
   test("a certificate that has expired, or is not valid yet", async () => {
     const day = 86_400_000;
     const at = (now: number) => startService({ tls: first.files, now: () => now });
-    await assert.rejects(at(Date.now() + 3 * day), {
+    await assert.rejects(at(machineTime() + 3 * day), {
       message: /^tls\.cert: the certificate in \S+ expired at \w/,
     });
-    await assert.rejects(at(Date.now() - day), {
+    await assert.rejects(at(machineTime() - day), {
       message: /^tls\.cert: the certificate in \S+ is not valid before \w/,
     });
   });

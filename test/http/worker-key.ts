@@ -2,6 +2,7 @@
 import type { TestContext } from "node:test";
 import { addKey } from "../../src/access/api-key.ts";
 import { openKeys } from "../../src/store/open.ts";
+import { machineTime } from "../until.ts";
 import type { Service } from "./service.ts";
 
 /** Makes the key. */
@@ -15,9 +16,9 @@ export async function makeWorkerKey(t: TestContext, { store }: Pick<Service, "st
     scopes: undefined,
     expiresAt: undefined,
   };
-  const { text, key } = await addKey(keys, properties, Date.now());
+  const { text, key } = await addKey(keys, properties, machineTime());
   return {
     bearer: { authorization: `Bearer ${text}` },
-    revoke: () => keys.invalidate(key.prefix, { revokedAt: Date.now() }),
+    revoke: () => keys.invalidate(key.prefix, { revokedAt: machineTime() }),
   };
 }

@@ -1,8 +1,8 @@
 /** Records histories: what clients that use one resource at the same time over HTTP did, and what they learned. */
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { openConnection } from "../http/connection.ts";
+import { pause } from "../until.ts";
 import type { Call, Outcome, Recorded } from "./checker.ts";
 
 /** A request of a client. */
@@ -96,7 +96,7 @@ async function record(
     for (const [n, { kind, guarded, cutAfterMs, pauseMs }] of steps.entries()) {
       // Half of the operations find the resource made, however slow the machine.
       if (n === operationsPerClient / 2) await creation;
-      if (pauseMs > 0) await sleep(pauseMs);
+      if (pauseMs > 0) await pause(pauseMs);
       const ifMatch = guarded ? { ifMatch: seen } : {};
       const call: Call =
         kind === "read"
@@ -140,7 +140,7 @@ async function sendAndLeave(
   connection.write(
     `${method} ${path} HTTP/1.1\r\n${fields.map((field) => `${field.join(": ")}\r\n`).join("")}\r\n${body}`,
   );
-  await sleep(cutAfterMs);
+  await pause(cutAfterMs);
   connection.close();
   return { kind: "unknown" };
 }

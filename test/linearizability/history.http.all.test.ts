@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type Service, startService } from "../http/service.ts";
+import { seed } from "../seed.ts";
 import { type Call, linearize, type Outcome, type Recorded } from "./checker.ts";
 import { collectionOf, recordHistories, type Sent, show } from "./histories.ts";
 
@@ -19,7 +20,6 @@ before(async () => {
     collections: Object.fromEntries(names.map((name) => [name, { id: "integer" as const }])),
     probe: { standstillMs: Number.POSITIVE_INFINITY }, // plans are made and histories checked in this thread
   });
-  const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`HOLDFAST_TEST_SEED=${seed}, ${histories} histories`);
   const target = { send: (_client: number, request: Sent) => service.send(request), port: service.port };
   recorded.push(...(await recordHistories(target, { seed, histories })));

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { folder, serve, stop } from "../commands/cli.ts";
 import { databaseFor } from "../postgres/databases.ts";
+import { seed } from "../seed.ts";
 import { clientOf } from "../threads/served.ts";
 import { linearize } from "./checker.ts";
 import { clients, collectionOf, recordHistories, show } from "./histories.ts";
 
 const histories = Number(process.env.HOLDFAST_TEST_RUNS ?? 20);
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`HOLDFAST_TEST_SEED=${seed}, ${histories} histories`);
 
 /** Connections for each client. They belong to different threads by chance, so that more of them reach every thread. */

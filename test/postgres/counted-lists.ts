@@ -16,6 +16,7 @@ import {
 } from "../../src/store/postgres/tables/declared-catalogue.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
+import { machineTime } from "../until.ts";
 
 /** Lists of the collection `topics`. */
 export interface CountedLists {
@@ -92,7 +93,7 @@ export async function openLists(
         expect: version ?? "absent",
         next: JSON.stringify({ id, ...attributes }),
       } as const;
-      await store.commit({ changes: [change], at: Date.now() });
+      await store.commit({ changes: [change], at: machineTime() });
     },
     async ids(query) {
       return (await page(query)).items.map(({ id }) => id);

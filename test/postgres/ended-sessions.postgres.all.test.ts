@@ -55,13 +55,15 @@ function sessionIn({ status, text }: Answer): Owned {
 
 /** Sends again what was refused because too many passwords of this network are being checked. */
 async function send(place: Place, path: string, content: object, token?: string): Promise<Answer> {
-  for (;;) {
-    const headers = token === undefined ? {} : bearer(token);
-    const answer = await place.send("POST", `_auth/${path}`, { content, headers });
-    if (answer.status !== 429) return answer;
+  const headers = token === undefined ? {} : bearer(token);
+  let answer = await place.send("POST", `_auth/${path}`, { content, headers });
+  await until("the password is checked", async () => {
+    if (answer.status !== 429) return true;
     assert.match(answer.text, /are being checked/);
-    await pause(50);
-  }
+    answer = await place.send("POST", `_auth/${path}`, { content, headers });
+    return answer.status !== 429;
+  });
+  return answer;
 }
 
 /** Starts an instance, and opens two connections to each of its threads. */

@@ -5,7 +5,7 @@ import { StoreClock } from "../../src/expiry/store-clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { testClock } from "../http/webhooks/clock.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { databaseFor } from "./databases.ts";
 
 const schema = {
@@ -62,13 +62,13 @@ test("the database tells its time, and an instance keeps the offset to it", asyn
   const store = await openStore({ kind: "postgres", url });
   t.after(() => store.close());
   assert.ok(store.time);
-  const before = Date.now();
+  const before = machineTime();
   const theirs = await store.time();
-  assert.ok(theirs >= before - 1 && theirs <= Date.now() + 1, "it is the same machine");
+  assert.ok(theirs >= before - 1 && theirs <= machineTime() + 1, "it is the same machine");
   const clock = new StoreClock(store);
   await clock.measure();
   assert.equal(clock.offsetMs, 0);
-  const ahead = new StoreClock({ time: async () => Date.now() + 3_600_000 });
+  const ahead = new StoreClock({ time: async () => machineTime() + 3_600_000 });
   await ahead.measure();
   assert.ok(Math.abs(ahead.offsetMs - 3_600_000) < 60_000);
 });

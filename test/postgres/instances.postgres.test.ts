@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { ceilingMs, until } from "../until.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const counters = declaration("counters", {
@@ -157,7 +157,7 @@ async function createAtOnce(
         const { mark, ...more } = commitOf(round, id);
         const next = JSON.stringify({ id: Number(id), mark });
         const key = { collection: "counters", id };
-        await store.commit({ changes: [{ key, expect: "absent", next }], at: Date.now(), ...more });
+        await store.commit({ changes: [{ key, expect: "absent", next }], at: machineTime(), ...more });
       }),
     );
     const refused = ended.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
@@ -182,7 +182,7 @@ test("of creates with one Idempotency-Key at the same time, one instance accepts
   const { url, release } = await openDatabase();
   const stores = await openThree(url);
   await stores[0]?.migrate([{ ...counters, unique: [] }]);
-  const expiresAt = Date.now() + 3_600_000;
+  const expiresAt = machineTime() + 3_600_000;
   const codes = await createAtOnce(stores, (round, id) => ({
     mark: id,
     receipt: { key: `key ${round}`, fingerprint: "", answer: id, expiresAt },

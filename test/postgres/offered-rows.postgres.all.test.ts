@@ -6,6 +6,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
+import { machineTime } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 import { type OfferingProxy, startOfferingProxy } from "./offering-proxy.ts";
 
@@ -81,12 +82,12 @@ test("a commit with many new resources is refused if one of them exists meanwhil
 
 test("of creates with the same Idempotency-Key at the same time, one succeeds and the other is refused", async (t) => {
   const { proxy, stores } = await openPair(t);
-  const expiresAt = Date.now() + 3_600_000;
+  const expiresAt = machineTime() + 3_600_000;
   for (let round = 0; round < rounds; round++) {
     proxy.meetAt("insert into holdfast_receipts", 2);
     const receipt = { key: `key ${round}`, fingerprint: "", answer: "", expiresAt };
     const { successes, codes } = await race(stores, (store, n) => [
-      commit(store, [created(topic(`${round}-${n}`))], { receipt, at: Date.now() }),
+      commit(store, [created(topic(`${round}-${n}`))], { receipt, at: machineTime() }),
     ]);
     assert.deepEqual([successes, codes], [1, ["IDEMPOTENCY_KEY_REUSED"]]);
   }

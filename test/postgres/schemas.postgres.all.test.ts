@@ -8,6 +8,7 @@ import { StartError } from "../../src/errors.ts";
 import { backUpStore, openKeys, openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { copy } from "../copy/run.ts";
 import { commit, created, declaration, topic, updated } from "../store/contract/fixture.ts";
+import { machineTime } from "../until.ts";
 import { databaseFor, query } from "./databases.ts";
 
 /** A database with schemas. Returns its address, and that of a store with a search path. */
@@ -49,9 +50,9 @@ async function fill(address: StoreAddress, word: string): Promise<void> {
   const store = await openStore(address);
   await store.migrate([notes]);
   for (const [n, id] of ids.entries()) {
-    const receipt = { key: id, fingerprint: word, answer: word, expiresAt: Date.now() * 2 };
+    const receipt = { key: id, fingerprint: word, answer: word, expiresAt: machineTime() * 2 };
     const change = created({ collection: "notes", id }, { n, text: word });
-    await commit(store, [change], { receipt, at: Date.now() });
+    await commit(store, [change], { receipt, at: machineTime() });
   }
   await store.close();
 }

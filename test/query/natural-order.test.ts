@@ -8,9 +8,8 @@ import { compareSortValues, sortValueOf } from "../../src/query/sort.ts";
 import { accessPathOf } from "../../src/store/core/access-path.ts";
 import { changeSlots } from "../../src/store/core/entries.ts";
 import { keyAt } from "../../src/store/core/order-keys.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`HOLDFAST_TEST_SEED=${seed}`);
 const random = randomOf(seed);
 const below = (n: number) => Math.floor(random() * n);

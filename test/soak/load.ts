@@ -1,6 +1,7 @@
 /** The load of a soak: workers with a constant total rate, and readers of event streams that connect again and again. */
 import { request } from "node:http";
 import { setTimeout as pass } from "node:timers/promises";
+import { generator, type Random } from "../seed.ts";
 import { type Answer, type Client, createClient } from "./client.ts";
 import { Ledger } from "./ledger.ts";
 
@@ -36,7 +37,9 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options;
     const workers = Array.from({ length: options.workers }, (_, index) => this.#work(index));
-    const streams = Array.from({ length: options.streams }, () => this.#followAgainAndAgain());
+    const streams = Array.from({ length: options.streams }, (_, index) =>
+      this.#followAgainAndAgain(generator(options.workers + index)),
+    );
     this.#ended = Promise.all([...workers, ...streams]);
   }
 
@@ -67,9 +70,9 @@ export class Load {
     this.figures.statuses[status] = (this.figures.statuses[status] ?? 0) + 1;
   }
 
-  async #followAgainAndAgain(): Promise<void> {
+  async #followAgainAndAgain(random: Random): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await this.#follow(5_000 + Math.random() * 20_000);
+      await this.#follow(5_000 + random() * 20_000);
       await pass(100);
     }
   }
@@ -107,6 +110,7 @@ class Steps {
   readonly #ledger: Ledger;
   readonly #resources: number;
   readonly #worker: number;
+  readonly #random: Random;
   #value = 0;
 
   constructor(client: Client, ledger: Ledger, { resources, worker }: { resources: number; worker: number }) {
@@ -114,13 +118,14 @@ class Steps {
     this.#ledger = ledger;
     this.#resources = resources;
     this.#worker = worker;
+    this.#random = generator(worker);
   }
 
   async next(): Promise<Answer[]> {
     const { ids } = this.#ledger;
     if (ids.length < this.#resources) return [await this.#create()];
-    const id = ids[Math.floor(Math.random() * ids.length)] as string;
-    const dice = Math.random() * 100;
+    const id = ids[Math.floor(this.#random() * ids.length)] as string;
+    const dice = this.#random() * 100;
     if (dice < 45) return [await this.#client.send("GET", `/articles/${id}`)];
     if (dice < 55) return [await this.#client.send("GET", `/articles?worker=${this.#worker}&limit=20`)];
     if (dice < 75) return [await this.#patch(id)];

@@ -12,6 +12,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onFreePort } from "../ports.ts";
 import { sourceVersion } from "../source-version.ts";
+import { machineTime } from "../until.ts";
 import { chart } from "./chart.ts";
 import { createClient } from "./client.ts";
 import { type Judgement, judge } from "./judge.ts";
@@ -187,7 +188,7 @@ interface Results {
 /** Writes the results, prints the judgement, and returns whether the service passes. */
 function report(results: Results): boolean {
   const { figures, webhooks, backups, faults, judgements, samples } = results;
-  const name = `${new Date().toISOString().slice(0, 10)}-${sourceVersion("src").slice(0, 7)}`;
+  const name = `${new Date(machineTime()).toISOString().slice(0, 10)}-${sourceVersion("src").slice(0, 7)}`;
   mkdirSync(resultsFolder, { recursive: true });
   writeFileSync(join(resultsFolder, `${name}.json`), `${JSON.stringify(results)}\n`);
   const title = `${minutes} minutes with ${load.requestsPerSecond} requests a second, and a restart`;

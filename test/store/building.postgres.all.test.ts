@@ -14,6 +14,7 @@ import type { Store } from "../../src/store/port/store.ts";
 import { smallWrite, transact, transactionModes } from "../../src/store/postgres/connection/transaction.ts";
 import { building, migrateServed } from "../../src/store/postgres/tables/migrate.ts";
 import { openBelow } from "../http/below.ts";
+import { seed } from "../seed.ts";
 import { until } from "../until.ts";
 import {
   attributesOf,
@@ -30,8 +31,6 @@ import {
   untilQuick,
 } from "./building-fixture.ts";
 import { commit, created, declaration, deleted, topic, updated } from "./contract/fixture.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const both: CollectionRecord = { ...byN, search: [["title"]] };
 

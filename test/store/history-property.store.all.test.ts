@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import type { Stored } from "../../src/store/port/stored.ts";
+import { seed } from "../seed.ts";
 import { until } from "../until.ts";
 import { declaration, textOf } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
@@ -151,8 +152,6 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
     remove();
   }
 }
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`each version and each moment comes back as it was, also after restarts and sweeps (HOLDFAST_TEST_SEED=${seed})`, async () => {
   const keeps = fc.option(fc.nat(30), { nil: undefined });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stop } from "../commands/cli.ts";
+import { machineTime } from "../until.ts";
 import { threadsToTry } from "./count.ts";
 import { type Client, serveThreads } from "./served.ts";
 
@@ -39,7 +40,7 @@ for (const threads of threadsToTry(2, 4)) {
     const [one] = clients as [Client];
     for (const name of ["things", "others"])
       assert.equal((await one.send("POST", name, { content: {} })).status, 201);
-    const to = new Date().toISOString();
+    const to = new Date(machineTime()).toISOString();
     const answers = await Promise.all(
       clients.map((client, n) => {
         const content = { to, collections: ["others"], max: 1 };

@@ -4,11 +4,9 @@ import { test } from "node:test";
 import { followToEnd } from "../changes/follower.ts";
 import { stop } from "../commands/cli.ts";
 import type { CloudEvent } from "../http/follow.ts";
-import { randomOf } from "../seed.ts";
+import { randomOf, seed } from "../seed.ts";
 import { threadsToTry } from "./count.ts";
 import { type Client, requestsByThread, serveThreads } from "./served.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove -- threads` writes more. */
 const changesOfWriter = Math.ceil(Number(process.env.HOLDFAST_TEST_RUNS ?? 40) / 4);

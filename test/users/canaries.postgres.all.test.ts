@@ -20,7 +20,7 @@ import { SoftwarePasskey } from "../http/users/software-passkey.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { databaseFor, query } from "../postgres/databases.ts";
 import { startCollector } from "../traces/collector.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { Canaries } from "./canaries.ts";
 import { readable, startMailServer } from "./mail-server.ts";
 
@@ -210,7 +210,7 @@ async function factors({ post, port, canaries }: Parts, ada: { token: string; pa
   const begun = bodyOf<{ ticket: string; secret: string }>(
     await auth("factors", { kind: "totp" }, ada.token),
   );
-  const totp = (steps: number) => codeAt(begun.secret, Date.now() + steps * 30_000);
+  const totp = (steps: number) => codeAt(begun.secret, machineTime() + steps * 30_000);
   canaries.add("totp seed", Buffer.from(bytesOf(begun.secret)).toString("latin1"));
   canaries.add("totp seed", Buffer.from(bytesOf(begun.secret)).toString("hex"));
   const set = { ticket: begun.ticket, totp: totp(0), name: "phone" };
@@ -234,7 +234,7 @@ async function factors({ post, port, canaries }: Parts, ada: { token: string; pa
     await auth("sign-in", { ticket: asked.ticket, passkey: page.get(asked.options) }),
   );
   bodyOf(await auth("recovery-codes", {}, signed.token));
-  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  const expiresAt = new Date(machineTime() + 86_400_000).toISOString();
   const key = bodyOf<Signed>(await auth("sessions", { name: "backup", expiresAt }, signed.token), 201);
   const content = { authorId: signed.user.id, title: "Written by a key" };
   const replayed = { ...bearer(key.token), "idempotency-key": `"${randomUUID()}"` };

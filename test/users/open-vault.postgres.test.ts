@@ -10,6 +10,7 @@ import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openVault, type VaultOptions } from "../../src/users/open-vault.ts";
 import { openDatabase } from "../postgres/databases.ts";
+import { machineTime } from "../until.ts";
 
 const [one, two] = [newSecret(), newSecret()];
 const given = (...secrets: string[]) => ({ secrets: secrets.flatMap((each) => readSecrets(each)) });
@@ -22,7 +23,14 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 const open = (store: Store, more: Partial<VaultOptions>): Promise<Vault> =>
-  openVault(store, { secrets: [], isLocal: true, isSqlite: true, readOnly: false, now: Date.now, ...more });
+  openVault(store, {
+    secrets: [],
+    isLocal: true,
+    isSqlite: true,
+    readOnly: false,
+    now: machineTime,
+    ...more,
+  });
 
 function refusal(text: RegExp): (error: unknown) => boolean {
   return (error) => {

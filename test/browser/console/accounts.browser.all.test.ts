@@ -16,7 +16,7 @@ import {
   startPeople,
 } from "../../http/users/people.ts";
 import { startOpenId, TestBrowser } from "../../http/users/provider-servers.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { inConsole, pressInDialog, skip } from "./console-page.ts";
 import { focusOf, tabTo } from "./focus.ts";
 
@@ -204,7 +204,7 @@ describe("the accounts in the console", { skip }, () => {
       await search.fill("");
       await rowWith(page, root).waitFor();
 
-      const key = { name: "backup", expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+      const key = { name: "backup", expiresAt: new Date(machineTime() + 86_400_000).toISOString() };
       assert.equal((await post("sessions", key, bearer(token))).status, 201);
       await act(page, email, accounts.sessions);
       await dialogOf(page).getByText(accounts.programKey("backup")).waitFor();
@@ -311,9 +311,9 @@ describe("the accounts in the console", { skip }, () => {
 
   test("the audit shows what has happened, and only one kind of it if asked", async (t) => {
     let ahead = 0;
-    const people = await start(t, { now: () => Date.now() + ahead });
+    const people = await start(t, { now: () => machineTime() + ahead });
     // Equal failures share an entry if they come in the same minute, so a minute begins here.
-    ahead = 60_000 - (Date.now() % 60_000);
+    ahead = 60_000 - (machineTime() % 60_000);
     for (let n = 0; n < 2; n++) await people.post("sign-in", { email: root, password: "a wrong password" });
     const { audit } = administrationTexts;
     await asRoot(people, "#/_audit", async (page) => {

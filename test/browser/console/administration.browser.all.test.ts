@@ -10,7 +10,7 @@ import { configuration, folder } from "../../commands/cli.ts";
 import { atTerminal, skip as noTerminal } from "../../commands/terminal.ts";
 import { testClock } from "../../http/webhooks/clock.ts";
 import { accept, startReceiver } from "../../http/webhooks/receiver.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { addressEnds, inConsole, pressInDialog, signIn, skip, startShop } from "./console-page.ts";
 
 const { keys, saved, webhooks } = administrationTexts;
@@ -68,7 +68,7 @@ describe("the pages of administrators", { skip }, () => {
     t.after(() => service.stop());
     const status = (key: string) => statusWith(service.origin, key);
     const steps = async (page: Page) => {
-      await signIn(page, tokenOf(pair, claimsAt(Date.now(), { sub: "olga", roles: ["ops"] })));
+      await signIn(page, tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles: ["ops"] })));
       await page.getByText("No API keys yet").waitFor();
       const row = page.getByRole("row").filter({ has: page.getByText("site", { exact: true }) });
       const dialog = page.getByRole("dialog");

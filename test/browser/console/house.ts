@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import type { Service } from "../../http/service.ts";
 import { type Receiver, startReceiver } from "../../http/webhooks/receiver.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { seeds, startShop } from "./console-page.ts";
 
 /** The service, and how its administrator uses it. */
@@ -77,7 +77,7 @@ export async function openHouse(): Promise<House> {
     seeds: { authors, articles: articles.map((each, n) => (n % 2 === 0 ? { ...each, ...more } : each)) },
   });
   const receiver = await startReceiver((_, response) => void response.writeHead(503).end("Closed for lunch"));
-  const token = tokenOf(pair, claimsAt(Date.now(), { sub: "olga", roles: ["ops"] }));
+  const token = tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles: ["ops"] }));
   const send: House["send"] = async (method, path, content, more) => {
     const patch = method === "PATCH" && { "Content-Type": "application/merge-patch+json", "If-Match": "*" };
     const headers = { Authorization: `Bearer ${token}`, ...patch, ...more };

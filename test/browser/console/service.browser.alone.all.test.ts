@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { machineTime } from "../../until.ts";
 import {
   collections,
   field,
@@ -32,7 +33,7 @@ const notes = Array.from({ length: 300 }, (_, n) => ({
 
 /** A token for a caller with roles. */
 function tokenFor(sub: string, roles: readonly string[]): string {
-  return tokenOf(pair, claimsAt(Date.now(), { sub, roles }));
+  return tokenOf(pair, claimsAt(machineTime(), { sub, roles }));
 }
 
 describe("the console and its service", { skip }, () => {
@@ -266,13 +267,13 @@ describe("the console and its service", { skip }, () => {
     let aheadMs = 0;
     const service = await startShop({
       auth: { keys: false, jwt: settingsFor([pair]) },
-      now: () => Date.now() + aheadMs,
+      now: () => machineTime() + aheadMs,
       collections: { articles: { ...articles, access: { read: "authenticated", write: "authenticated" } } },
       seeds: { articles: [{ id: "one", title: "First" }] },
     });
     t.after(() => service.stop());
     const signIn = async (page: Page, sub: string) => {
-      const token = tokenOf(pair, claimsAt(Date.now() + aheadMs, { sub }));
+      const token = tokenOf(pair, claimsAt(machineTime() + aheadMs, { sub }));
       await page.getByLabel("API key or token", { exact: true }).fill(token);
       await page.getByRole("button", { name: "Sign in" }).click();
     };

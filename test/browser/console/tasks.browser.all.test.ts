@@ -12,6 +12,7 @@ import { TaskRecords } from "../../../src/tasks/task-records.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import type { Service } from "../../http/service.ts";
 import { openTestStore } from "../../http/test-store.ts";
+import { machineTime } from "../../until.ts";
 import { inConsole, pressInDialog, rowCount, signIn, skip, startShop, titleAt } from "./console-page.ts";
 
 const own = administrationTexts.tasks;
@@ -111,7 +112,7 @@ describe("the tasks in the console", { skip }, () => {
   test("are there for callers who began some, and nobody else's are", async (t) => {
     const pair = createPair("EdDSA");
     const tokenFor = (sub: string, role: string) =>
-      tokenOf(pair, claimsAt(Date.now(), { sub, roles: [role] }));
+      tokenOf(pair, claimsAt(machineTime(), { sub, roles: [role] }));
     const access = { read: { role: "writer" }, write: { role: "writer" } } as const;
     const service = await startShop({
       auth: { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] },
@@ -182,8 +183,8 @@ async function startWithImport(t: TestContext): Promise<Service> {
   const store = await openStore(place.address);
   const records = new TaskRecords(store);
   const id = "0193ad4c-7b1e-7c39-9f5e-2f6f3f1a9b10";
-  const task = newTask({ id, kind: "import", collection: "articles", by: null, createdAt: Date.now() });
-  await records.commit(await records.begun({ ...task, active: "no" }, { principal: null }), Date.now());
+  const task = newTask({ id, kind: "import", collection: "articles", by: null, createdAt: machineTime() });
+  await records.commit(await records.begun({ ...task, active: "no" }, { principal: null }), machineTime());
   await store.close();
   const service = await startShop({ store: place.address });
   t.after(async () => {

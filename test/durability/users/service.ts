@@ -7,21 +7,22 @@ import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
 import { Store } from "../../../src/store/core/store.ts";
 import type { Provider, UserSettings } from "../../../src/users/user-settings.ts";
+import { machineTime, pause } from "../../until.ts";
 
 /** What the test says to the program. */
 export type Order =
-  /** Kill yourself at this call to the store, counted from now. */
-  | { kill: number; when: "before" | "during" | "after" }
+  /** Kill yourself at this call to the store, counted from now. `ms`: how long after the call began, if `when` is `during`. */
+  | { kill: number; when: "before" | "during" | "after"; ms: number }
   /** Let this time pass, in milliseconds. */
   | { pass: number };
 
-let [left, when] = [Number.POSITIVE_INFINITY, "before"];
+let [left, when, ms] = [Number.POSITIVE_INFINITY, "before", 0];
 const [store = "", port = "", ahead, provider = ""] = process.argv.slice(2);
 let aheadMs = Number(ahead);
 
 process.on("message", (order: Order) => {
   if ("pass" in order) aheadMs += order.pass;
-  else [left, when] = [order.kill, order.when];
+  else [left, when, ms] = [order.kill, order.when, order.ms];
   process.send?.("done");
 });
 
@@ -37,7 +38,7 @@ for (const name of methods) {
     const isHere = --left === 0;
     if (isHere && when === "before") killSelf();
     const result = method.apply(this, values);
-    if (isHere && when === "during") setTimeout(killSelf, Math.random() * 3);
+    if (isHere && when === "during") void pause(ms).then(killSelf);
     if (!isHere || when !== "after") return result;
     await result;
     killSelf();
@@ -61,6 +62,6 @@ const { origin } = await startServer(
     http: { ...config.http, users },
     providerSecrets: { work: "secret of work" },
   },
-  { now: () => Date.now() + aheadMs },
+  { now: () => machineTime() + aheadMs },
 );
 process.stdout.write(`listens on ${origin}\n`);

@@ -4,7 +4,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as pass } from "node:timers/promises";
+import { pause } from "../../until.ts";
 
 /** What the receiver reports. */
 export type Report = { port: number } | { delivery: Delivery } | { killed: number };
@@ -46,7 +46,7 @@ const server = createServer(async (request, response) => {
     return; // the sender was killed
   }
   const body = Buffer.concat(chunks).toString();
-  if (++requests % slow.each === 0) await pass(slow.ms);
+  if (++requests % slow.each === 0) await pause(slow.ms);
   if (order?.when === "before") return kill(order);
   await report({ delivery: { id: String(request.headers["webhook-id"]), body } });
   response.writeHead(204).end(() => {

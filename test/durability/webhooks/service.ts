@@ -6,15 +6,16 @@
 import { systemClock } from "../../../src/clock.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
+import { machineTime } from "../../until.ts";
 
 const speed = 100;
 const [store = "", start] = process.argv.slice(2);
 const config = await loadConfig({ flags: { store, port: "0" }, env: {}, cwd: "/" });
-const now = () => Number(start) + (Date.now() - Number(start)) * speed;
-const { until } = systemClock(Date.now);
+const now = () => Number(start) + (machineTime() - Number(start)) * speed;
+const { until } = systemClock(machineTime);
 const clock = {
   now,
-  until: (at: number, signal: AbortSignal) => until(Date.now() + Math.max(0, at - now()) / speed, signal),
+  until: (at: number, signal: AbortSignal) => until(machineTime() + Math.max(0, at - now()) / speed, signal),
 };
 const { origin } = await startServer(
   { ...config, webhooks: { allow: ["127.0.0.0/8"] } },

@@ -1,6 +1,7 @@
 /** The callers in the tests of rules. Each has a token of one issuer. */
 import type { AuthSettings } from "../../../src/access/authenticate.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { machineTime } from "../../until.ts";
 import type { Answer, Made, Request, Service } from "../service.ts";
 
 const pair = createPair("EdDSA");
@@ -25,7 +26,7 @@ export const callers = {
 export type Caller = keyof typeof callers;
 
 const tokens = new Map(
-  Object.entries(callers).map(([name, more]) => [name, tokenOf(pair, claimsAt(Date.now(), more))]),
+  Object.entries(callers).map(([name, more]) => [name, tokenOf(pair, claimsAt(machineTime(), more))]),
 );
 
 /** Sends a request as a caller, or without a credential. */
@@ -41,7 +42,7 @@ export function sendWith(
   claims: Record<string, unknown>,
   request: Request,
 ): Promise<Answer> {
-  const authorization = `Bearer ${tokenOf(pair, claimsAt(Date.now(), claims))}`;
+  const authorization = `Bearer ${tokenOf(pair, claimsAt(machineTime(), claims))}`;
   return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 

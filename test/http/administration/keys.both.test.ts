@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
 import { nextTurn } from "../../../src/http/admission/turns.ts";
 import { openKeys } from "../../../src/store/open.ts";
+import { machineTime } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
 import { type Answer, type Request, type Service, startService } from "../service.ts";
@@ -35,7 +36,7 @@ interface Key {
 }
 
 let service: Service;
-let now = Date.now();
+let now = machineTime();
 
 before(async () => {
   service = await startService({ ...options, now: () => now });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { codeAt } from "./authenticator-app.ts";
 import {
@@ -204,7 +204,7 @@ test("the token of an invitation tells what a sign-up needs, and nothing else do
 });
 
 test("an invitation ends after 7 days, with a new one for the address, and when it is withdrawn", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const { people, ask, post, codeFor } = await start(t, { now: () => now });
   bodyOf(await ask("POST", "_invitations", { email: ada }), 201);
   const first = await mailedToken(people, ada);
@@ -322,7 +322,7 @@ test("an administrator removes the factors of a user who has lost them", async (
   const { token, user } = await joinInvited(ada);
   const begun = await post("factors", { kind: "totp" }, bearer(token));
   const { ticket, secret } = bodyOf<{ ticket: string; secret: string }>(begun);
-  bodyOf(await post("factors", { ticket, totp: codeAt(secret, Date.now()) }, bearer(token)));
+  bodyOf(await post("factors", { ticket, totp: codeAt(secret, machineTime()) }, bearer(token)));
   const byPassword = { email: ada, password: goodPassword };
   const step = bodyOf<{ ticket: string; next: string }>(await post("sign-in", byPassword));
   assert.equal(step.next, "secondFactor");
@@ -419,7 +419,7 @@ test("administrators of a local service read the mails that it kept, and others 
 
 test("the link for the first administrator works once, for any address, and only while nobody administers", async (t) => {
   let ahead = 0;
-  const people = await startPeople(t, { users: { signUp: "closed" }, now: () => Date.now() + ahead });
+  const people = await startPeople(t, { users: { signUp: "closed" }, now: () => machineTime() + ahead });
   const offer = async () => tokenIn((await people.service.offerFirstAccount()) ?? "");
   const [replaced, late] = [await offer(), await offer()];
   ahead = 600_000;

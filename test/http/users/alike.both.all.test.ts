@@ -1,10 +1,11 @@
 /** Nothing tells whether an address has an account: neither a response, nor the work of the store, nor the time. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { Worker } from "node:worker_threads";
-import { until } from "../../until.ts";
+import { generator } from "../../seed.ts";
+import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { watchCalls } from "../store-spy.ts";
+import { onHash } from "./hashes.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 /** A short form. `npm run prove -- users` makes 2,000 rounds, and compares the times. */
@@ -89,14 +90,9 @@ function isOfOthers(call: string): boolean {
 
 /** Adds `hash` to calls for each password that a service of this process hashes, until the test ends. */
 function watchHashes(t: TestContext, calls: string[]): void {
-  const { prototype } = Worker;
-  const { postMessage } = prototype;
-  prototype.postMessage = function (this: Worker, ...given: Parameters<typeof postMessage>) {
-    if (Object(given[0]).passes !== undefined) calls.push("hash");
-    return postMessage.apply(this, given);
-  };
-  t.after(() => {
-    prototype.postMessage = postMessage;
+  onHash(t, (give) => {
+    calls.push("hash");
+    give();
   });
 }
 
@@ -110,9 +106,11 @@ function chanceOfLarger(first: readonly number[], second: readonly number[]): nu
   return (ranks - (first.length * (first.length + 1)) / 2) / (first.length * second.length);
 }
 
+const random = generator();
+
 function shuffled<T>(values: readonly T[]): T[] {
   return values
-    .map((value) => ({ value, place: Math.random() }))
+    .map((value) => ({ value, place: random() }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ value }) => value);
 }
@@ -121,7 +119,7 @@ test("known, disabled, invited and unknown addresses get the same responses by t
   let passed = 0;
   const people = await startPeople(t, {
     trustProxy: ["127.0.0.1"],
-    now: () => Date.now() + passed,
+    now: () => machineTime() + passed,
     isWatched: !judgesTimes,
     users: { signUp: { domains: ["example.org", "root.example"], roles: ["ops"] } },
   });

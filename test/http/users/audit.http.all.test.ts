@@ -1,7 +1,7 @@
 /** The audit: what people and administrators did, and what was refused. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -87,8 +87,8 @@ test("each sign-in, change of a password and sign-out has an entry, with who did
 
 test("a limit that refuses has an entry with its name", async (t) => {
   // Equal refusals share an entry if they come in the same minute, so a minute begins here.
-  const ahead = 60_000 - (Date.now() % 60_000);
-  const { post, audit, root: signed } = await start(t, { now: () => Date.now() + ahead });
+  const ahead = 60_000 - (machineTime() % 60_000);
+  const { post, audit, root: signed } = await start(t, { now: () => machineTime() + ahead });
   for (let n = 0; n < 12; n++) await post("sign-in", { email: root, password: "wrong wrong wrong" });
   for (let n = 0; n < 7; n++) await post("code", { email: bob });
   const refused = (await audit("?kind=refusal")).entries;

@@ -1,7 +1,7 @@
 /** However a profile is deleted, its account goes in the same commit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, nextMillisecond, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -22,15 +22,20 @@ test("the delete of a profile in a batch or in bulk deletes the account", async 
   }
 });
 
+/** A moment: everything until now is earlier or in the same millisecond, and everything from now on is later. */
+async function moment(): Promise<string> {
+  const time = machineTime() + 1; // the clock of the service can show the same millisecond again
+  for (let n = 0; n < 2; n++) await nextMillisecond();
+  return new Date(time).toISOString();
+}
+
 test("a rewind to a time before a sign-up deletes the account with the profile", async (t) => {
   const { service, join, post } = await startPeople(t, {
     users: { signUp: { domains: ["root.example"], roles: ["ops"] } },
   });
   const root = await join("root@root.example");
   const path = "/api/v1/_rewind";
-  // The clock of the service can show the same millisecond again.
-  const to = new Date(Date.now() + 1).toISOString();
-  await until("the time is over", () => Date.now() > Date.parse(to));
+  const to = await moment();
   const { token, user } = await join("ada@root.example");
   const rewind = (dryRun: boolean) =>
     service.send({
@@ -62,8 +67,7 @@ test("the profile of the last administrator cannot be deleted, whichever way", a
     },
   });
   const first = await join("first@root.example");
-  const to = new Date(Date.now() + 1).toISOString();
-  await until("the time is over", () => Date.now() > Date.parse(to));
+  const to = await moment();
   const root = await join("root@root.example");
   const ask = (token: string, method: string, path: string, content?: unknown) =>
     service.send({
@@ -121,7 +125,7 @@ test("the profile of the last administrator cannot be deleted, whichever way", a
 });
 
 test("a user deletes the own profile only in a confirmed session, and never with a key", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const { service, join, post } = await startPeople(t, { now: () => now });
   const { token, user } = await join("ada@example.org");
   const path = `/api/v1/users/${user.id}`;

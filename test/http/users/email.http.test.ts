@@ -1,7 +1,7 @@
 /** A user changes the mail address of the account. The new one is proven first, and the old one gets a notice. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -62,7 +62,7 @@ test("an address of another account is asked for like any other, and gets no mai
 });
 
 test("a ticket for an address works only for the user who asked, in a confirmed session", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const people = await startPeople(t, { now: () => now });
   const first = await people.join(ada);
   const second = await people.join(bob);

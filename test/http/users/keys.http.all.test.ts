@@ -1,7 +1,7 @@
 /** A program acts as a user with a key of its own. The key cannot change the account, and the user sees and ends it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -14,7 +14,7 @@ interface Key {
 
 /** A service with a clock that a test sets. */
 async function start(t: Parameters<typeof startPeople>[0], options: Parameters<typeof startPeople>[1] = {}) {
-  let [now, elapsed] = [Date.now(), 0];
+  let [now, elapsed] = [machineTime(), 0];
   const people = await startPeople(t, { ...options, now: () => now, elapsed: () => elapsed });
   const wait = (ms: number) => {
     now += ms;

@@ -1,7 +1,7 @@
 /** The profile shows the proven address and the roles, if the configuration says so. No caller can set them there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "Ada@example.org";
@@ -17,7 +17,7 @@ interface Profile {
 
 /** A service whose profiles show both. Its first user administers it. */
 async function start(t: Parameters<typeof startPeople>[0]) {
-  let now = Date.now();
+  let now = machineTime();
   const people = await startPeople(t, {
     users: {
       mirror: { email: "email", roles: "roles" },

@@ -1,7 +1,7 @@
 /** What users change about their own accounts, and what proves that it is them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -11,7 +11,7 @@ const bob = "bob@example.org";
 const profile = { name: "Bartholomew", about: "Fotheringay" };
 const guessable = ["bartholomew12", "fotheringay12"];
 
-const inADay = () => new Date(Date.now() + 86_400_000).toISOString();
+const inADay = () => new Date(machineTime() + 86_400_000).toISOString();
 
 /** A key of the user for a program. */
 async function keyOf({ post }: People, token: string, scopes?: string[]): Promise<string> {
@@ -61,7 +61,7 @@ test("a mail tells the user of a new key for a program", async (t) => {
 });
 
 test("to sign out everywhere needs a proof that is at most ten minutes old, and to sign out here does not", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const people = await startPeople(t, { now: () => now });
   const { token } = await people.join(ada);
   const other = bodyOf<Signed>(await people.post("sign-in", { email: ada, password: goodPassword }));

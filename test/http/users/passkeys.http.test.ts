@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 import { startOpenId, TestBrowser } from "./provider-servers.ts";
@@ -17,7 +17,7 @@ interface Begun {
 
 /** A service with a clock that the test sets. */
 async function start(t: TestContext, users: Partial<UserSettings> = {}) {
-  let now = Date.now();
+  let now = machineTime();
   const methods = ["password", "email", "passkey"] as const;
   const people = await startPeople(t, { now: () => now, users: { methods, ...users } });
   const wait = (ms: number) => {

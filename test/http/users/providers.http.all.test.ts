@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, NotFoundError } from "../../../client/src/index.ts";
 import { readExposition } from "../../metrics/exposition.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
 import { fragmentOf, startGithub, startOpenId, TestBrowser } from "./provider-servers.ts";
@@ -210,7 +210,7 @@ test("somebody with an account links more identities, at most ten, and keeps one
 });
 
 test("a session that was not confirmed lately changes no identity", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const google = await startOpenId(t, { name: "google", trustEmail: true });
   const people = await startPeople(t, { now: () => now, users: { methods, providers: [google.settings] } });
   google.person = { sub: "1", email: ada, email_verified: true };
@@ -224,7 +224,7 @@ test("a session that was not confirmed lately changes no identity", async (t) =>
 });
 
 test("an account with a second factor is asked for it after the provider", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const google = await startOpenId(t, { name: "google", trustEmail: true });
   const users = { methods, providers: [google.settings] };
   const metrics = { host: "127.0.0.1", port: 0 };

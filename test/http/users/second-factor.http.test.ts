@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openReader } from "../../../src/store/open.ts";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { follow } from "../follow.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
@@ -24,7 +24,7 @@ interface Added {
 
 /** A service with a clock that the test sets. */
 async function start(t: TestContext, users: Partial<UserSettings> = {}, auth: object = {}) {
-  let now = Date.now();
+  let now = machineTime();
   const people = await startPeople(t, { now: () => now, users, auth });
   const wait = (ms: number) => {
     now += ms;

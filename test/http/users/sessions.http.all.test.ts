@@ -1,7 +1,7 @@
 /** A session ends by its times, by its user, and with its account. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -11,7 +11,7 @@ const own = ({ service }: People, token: string) =>
   service.send({ path: "/api/v1/_auth/sessions", headers: bearer(token) });
 
 test("a session ends after its idle time, and after its whole time although it is used", async (t) => {
-  let [now, elapsed] = [Date.now(), 0];
+  let [now, elapsed] = [machineTime(), 0];
   const people = await startPeople(t, { now: () => now, elapsed: () => elapsed });
   const wait = (ms: number) => {
     now += ms;
@@ -103,7 +103,7 @@ test("no request reaches the internal collections by name", async (t) => {
       headers,
     });
     assert.equal(inBatch.status, 400, inBatch.text);
-    const rewind = { to: new Date().toISOString(), collections: [name] };
+    const rewind = { to: new Date(machineTime()).toISOString(), collections: [name] };
     const back = await people.service.send({
       method: "POST",
       path: "/api/v1/_rewind",

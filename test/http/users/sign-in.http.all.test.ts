@@ -1,7 +1,7 @@
 /** People sign up, sign in, confirm, and sign out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
 
 const ada = "ada@example.org";
@@ -110,7 +110,7 @@ test("a reset ends the session of the caller, also if it was of another user, an
   const { service, post, codeFor, join } = await startPeople(t);
   await join(ada);
   const other = await join("bob@example.org");
-  const content = { name: "backup", expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+  const content = { name: "backup", expiresAt: new Date(machineTime() + 86_400_000).toISOString() };
   const key = bodyOf<Signed>(await post("sessions", content, bearer(other.token)), 201);
   const isIn = async ({ token }: Signed) =>
     (await service.send({ path: "/api/v1/_auth", headers: bearer(token) })).status === 200;
@@ -152,7 +152,7 @@ test("a reset sets a password, and ends all sessions", async (t) => {
 });
 
 test("a session changes the password only with a recent proof, and a confirmation gives a new token", async (t) => {
-  let now = Date.now();
+  let now = machineTime();
   const { post, join } = await startPeople(t, { now: () => now });
   const first = await join(ada);
   now += 601_000;

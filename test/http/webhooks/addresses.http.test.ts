@@ -9,6 +9,7 @@ import {
   NotAllowed,
 } from "../../../src/webhooks/addresses.ts";
 import { send } from "../../../src/webhooks/send.ts";
+import { machineTime } from "../../until.ts";
 import { loopbackReceivers } from "./loopback.ts";
 import { accept, startReceiver } from "./receiver.ts";
 
@@ -105,7 +106,7 @@ test("the connection goes to the address that was checked, even if the name chan
   const answers = [["127.0.0.1"], ["10.0.0.1"]];
   let lookups = 0;
   const receivers = loopbackReceivers(async () => answers[lookups++] ?? []);
-  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
+  const parts = { receivers, requestMs: 60_000, clock: { now: machineTime } };
   const url = receiver.url.replace("127.0.0.1", "rebinding.example");
   const delivery = { url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
   const { signal } = new AbortController();
@@ -130,7 +131,7 @@ test("no proxy of the environment is used", async () => {
   for (const name of names) process.env[name] = name.startsWith("NODE") ? "1" : origin;
   try {
     const receivers = loopbackReceivers();
-    const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
+    const parts = { receivers, requestMs: 60_000, clock: { now: machineTime } };
     const delivery = { url: receiver.url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
     assert.equal((await send(parts, delivery, new AbortController().signal))?.isDelivered, true);
     receivers.close();

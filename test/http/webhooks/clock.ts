@@ -1,12 +1,13 @@
 /** A clock that stands still until a test moves it. */
 import type { Clock } from "../../../src/clock.ts";
+import { machineTime } from "../../until.ts";
 
 export interface TestClock extends Clock {
   /** Moves the clock to a time, which is not before now. */
   moveTo(at: number): void;
 }
 
-export function testClock(start = Date.now()): TestClock {
+export function testClock(start = machineTime()): TestClock {
   let now = start;
   const waiting = new Set<{ at: number; end: () => void }>();
   return {

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { AllowList } from "../../../src/webhooks/addresses.ts";
 import { Receivers } from "../../../src/webhooks/receivers.ts";
 import { send } from "../../../src/webhooks/send.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { startService, startServiceForFile } from "../service.ts";
 import { loopbackReceivers } from "./loopback.ts";
 import { accept, startReceiver } from "./receiver.ts";
@@ -92,7 +92,7 @@ test("a slow name server gets one request for each name at a time", async () => 
   const other = await startReceiver(accept);
   const url = other.url.replace("127.0.0.1", "slow.example");
   const delivery = { url, headers: { "webhook-id": "1" }, body: '{"id":"1"}' };
-  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
+  const parts = { receivers, requestMs: 60_000, clock: { now: machineTime } };
   const { signal } = new AbortController();
   const sent = Array.from({ length: 5 }, () => send(parts, delivery, signal));
   await until("it is asked", () => lookups === 1);
@@ -105,7 +105,7 @@ test("a slow name server gets one request for each name at a time", async () => 
 
 test("a request that waits for its name ends in time", async () => {
   const receivers = new Receivers({ allow: new AllowList([]), resolve: () => new Promise(() => {}) });
-  const parts = { receivers, requestMs: 20, clock: { now: Date.now } };
+  const parts = { receivers, requestMs: 20, clock: { now: machineTime } };
   const delivery = { url: "https://never.example/", headers: {}, body: "{}" };
   const answer = await send(parts, delivery, new AbortController().signal);
   assert.match(String(answer?.error), /did not respond/);

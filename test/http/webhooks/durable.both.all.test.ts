@@ -9,7 +9,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { deliveriesName } from "../../../src/webhooks/webhook.ts";
 import { deliveryId, disableWebhooks, WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { type Service, startService } from "../service.ts";
 import { testClock } from "./clock.ts";
 import { accept, startReceiver } from "./receiver.ts";
@@ -172,8 +172,8 @@ test("a copy has its webhooks disabled, with a reason", async () => {
   const id = await createHook(first, receiver.url);
   await first.stop();
   const opened = await openStore(store);
-  assert.equal(await disableWebhooks(opened, "The store was copied.", Date.now()), 1);
-  assert.equal(await disableWebhooks(opened, "The store was copied.", Date.now()), 0);
+  assert.equal(await disableWebhooks(opened, "The store was copied.", machineTime()), 1);
+  assert.equal(await disableWebhooks(opened, "The store was copied.", machineTime()), 0);
   await opened.close();
   const second = await startService({ store });
   await second.create("topics");
@@ -200,7 +200,7 @@ test("all old deliveries of a webhook are removed, also if both kinds of old one
   const store = await openStore(storeAt("old.db"));
   t.after(() => store.close());
   const records = new WebhookRecords(store);
-  const now = Date.now();
+  const now = machineTime();
   const dayMs = 24 * 3_600_000;
   const add = (count: number, at: number) =>
     records.commit(

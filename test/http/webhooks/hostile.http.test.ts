@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type AttemptResult, send } from "../../../src/webhooks/send.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { loopbackReceivers } from "./loopback.ts";
 
 /** The bytes that a receiver writes on a connection. */
@@ -41,7 +41,7 @@ async function hostile(t: TestContext, behave: Behave, requestMs = 60_000): Prom
   const url = `http://receiver.example:${port}/hook`;
   return {
     deliver: async (body = '{"id":"1"}') => {
-      const parts = { receivers, requestMs, clock: { now: Date.now } };
+      const parts = { receivers, requestMs, clock: { now: machineTime } };
       const delivery = { url, headers: { "webhook-id": "1" }, body };
       return (await send(parts, delivery, new AbortController().signal)) as AttemptResult;
     },

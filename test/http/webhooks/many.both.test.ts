@@ -12,7 +12,7 @@ import { recordOf } from "../../../src/store/port/record.ts";
 import { createSecret } from "../../../src/webhooks/signature.ts";
 import { statesName, webhooksName } from "../../../src/webhooks/webhook.ts";
 import { WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
-import { until } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { startReceiver } from "./receiver.ts";
 
 const webhooks = 100;
@@ -32,7 +32,7 @@ async function openOwing(
   });
   const { store } = opened.service;
   await store.migrate([recordOf(openCollection("many"))]);
-  const at = Date.now();
+  const at = machineTime();
   const hundreds = Array.from({ length: events / 100 }, (_, n) => n);
   for (const n of hundreds) {
     const ids = Array.from({ length: 100 }, (_, i) => `e${100 * n + i}`);

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { send } from "../../../src/webhooks/send.ts";
+import { machineTime } from "../../until.ts";
 import { makeCertificate, removeCertificate } from "../certificates.ts";
 import { loopbackReceivers } from "./loopback.ts";
 
@@ -22,7 +23,7 @@ test("a receiver with https needs a valid certificate for its name", async () =>
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const receivers = loopbackReceivers();
-  const parts = { receivers, requestMs: 60_000, clock: { now: Date.now } };
+  const parts = { receivers, requestMs: 60_000, clock: { now: machineTime } };
   const to = (host: string) =>
     send(parts, { url: `https://${host}:${port}/`, headers: {}, body: "{}" }, new AbortController().signal);
   const trusted = getCACertificates();

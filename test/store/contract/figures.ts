@@ -10,6 +10,7 @@ import type { Figures } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
+import { seed } from "../../seed.ts";
 import { computeFigures, type Query } from "./figures-oracle.ts";
 import { commit, created, declaration, type OpenFixture, onStore, topic } from "./fixture.ts";
 
@@ -220,7 +221,6 @@ const plain = { group: [], sort: [], limit: 100, offset: 0 } as const;
 
 export function figuresContract(open: OpenFixture): void {
   test("figures equal a computation in memory, for random resources, filters, groups, sorts and indexes", async () => {
-    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs * queriesEach} figures`);
     for (let done = 0; done < runs; done += runsPerStore)
       await onStore(open, async (store) => {
@@ -267,7 +267,6 @@ export function figuresContract(open: OpenFixture): void {
   });
 
   test("sums of any numbers are within 1e-12 of the sum of their absolute values", async () => {
-    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`HOLDFAST_TEST_SEED=${seed}`);
     const any = fc.double({ noNaN: true, noDefaultInfinity: true });
     const near = fc.double({ min: -1e6, max: 1e6, noNaN: true });

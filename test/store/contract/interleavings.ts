@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { CollectionRecord } from "../../../src/store/port/record.ts";
+import { seed } from "../../seed.ts";
 import type { OpenFixture } from "./fixture.ts";
 import { bringAbout, type Recorded, runClients } from "./model/clients.ts";
 import { requireState } from "./model/compare.ts";
 import { createRecord, evidenceOf, requireOrder } from "./model/judgement.ts";
 import { emptyState, type State } from "./model/model.ts";
 import { begin, declarations, everyOutcome, type Plan, phaseMs, plans } from "./model/plans.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove models` repeats it 500 times. */
 const runs = Number(process.env.HOLDFAST_TEST_RUNS ?? 5);

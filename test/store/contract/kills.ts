@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { seed } from "../../seed.ts";
 import type { OpenFixture } from "./fixture.ts";
 import { bringAbout, type Recorded } from "./model/clients.ts";
 import { requireState } from "./model/compare.ts";
@@ -9,8 +10,6 @@ import { createRecord, evidenceOf, requireOrder } from "./model/judgement.ts";
 import { live } from "./model/killed.ts";
 import { emptyState } from "./model/model.ts";
 import { begin, declarations, phaseMs } from "./model/plans.ts";
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** A short form. `npm run prove models` repeats it 200 times. */
 const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 4);

@@ -12,6 +12,7 @@ import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change as Written } from "../../../src/store/port/commit.ts";
 import { maxPageBytes, type Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
+import { seed } from "../../seed.ts";
 import {
   at,
   commit,
@@ -214,8 +215,6 @@ async function checkSingle({ store, model, collection }: Run, time: number): Pro
     assert.deepEqual([single?.text, single?.version], [item?.text, item?.version], `${id} at ${time}`);
   }
 }
-
-const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Random writes and random lists, and half as many with a clock that was set back. */
 export function pastListProperties(open: OpenFixture, { cases }: { cases: number }): void {

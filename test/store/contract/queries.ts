@@ -12,6 +12,7 @@ import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { almostExact, nearExact } from "../../exact-numbers.ts";
 import { nearDates } from "../../instants.ts";
+import { seed } from "../../seed.ts";
 import { declaration, type OpenFixture, onStore, type Runs } from "./fixture.ts";
 
 type Resource = Record<string, unknown>;
@@ -288,7 +289,6 @@ function listsEqual(store: Store) {
 
 export function queriesContract(open: OpenFixture, runs: Runs): void {
   test("a list equals a reading of everything in memory, for random resources, filters, sorts, indexes and pages", async () => {
-    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     const collections = runs(60, "HOLDFAST_TEST_QUERY_RUNS");
     console.log(`HOLDFAST_TEST_SEED=${seed}, ${collections * questions} lists`);
     for (let done = 0; done < collections; done += runsPerStore)

@@ -26,6 +26,7 @@ import {
   valuesInWorld,
   type World,
 } from "../../related-model.ts";
+import { seed } from "../../seed.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
 
 type Kind = "uuid" | "integer";
@@ -329,7 +330,6 @@ const runsPerStore = 10;
 
 export function relatedContract(open: OpenFixture): void {
   test("lists by related resources, and groups of them, equal a reading of everything in memory", async () => {
-    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`HOLDFAST_TEST_SEED=${seed}, ${runs} worlds`);
     for (let done = 0; done < runs; done += runsPerStore)
       await onStore(open, async (store) => {

@@ -15,6 +15,7 @@ import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change, Commit } from "../../../src/store/port/commit.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import type { Stored } from "../../../src/store/port/stored.ts";
+import { seed } from "../../seed.ts";
 import {
   at,
   commit,
@@ -230,7 +231,6 @@ async function refusalsOf(store: Store, { commit: planned, misfits }: RewindPlan
 
 export function rewindContract(open: OpenFixture): void {
   test("a rewind to any moment brings back the state of that moment", async () => {
-    const seed = Number(process.env.HOLDFAST_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
     let rewinds = 0;
     const perStore = 200;
     for (let done = 0; done < runs; done += perStore) {

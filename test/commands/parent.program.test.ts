@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../until.ts";
 import { folder, halfSent, listening, type Running, run, startUnderShell, untilDeaf } from "./cli.ts";
 
@@ -52,6 +51,13 @@ test("a service that no npm script started outlives its shell", async (t) => {
   const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd });
   const origin = await listening(shell);
   shell.process.kill("SIGTERM");
-  await sleep(1_500); // a busy machine makes of this a weaker test, never a failure
+  // A service that watches its shell looks several times a second. When another one has noticed that and ended, this one would have too.
+  const other = startUnderShell(t, ["serve", "--port", "0", "--store", "sqlite:other.db"], {
+    cwd,
+    env: { npm_lifecycle_event: "start" },
+  });
+  await listening(other);
+  other.process.kill("SIGTERM");
+  await other.ended;
   assert.equal((await fetch(`${origin}/readyz`)).status, 200);
 });

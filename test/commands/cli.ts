@@ -156,7 +156,7 @@ export interface ServiceHere {
  */
 export async function serveHere(
   test: TestContext,
-  flags: { store?: string; accept?: boolean },
+  flags: { store?: string | undefined; accept?: boolean },
   { cwd, env }: RunOptions,
 ): Promise<ServiceHere> {
   const config = await loadConfig({

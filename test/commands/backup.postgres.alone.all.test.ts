@@ -19,6 +19,7 @@ import {
   run,
   runProgram,
   serve,
+  serveHere,
   start,
   stop,
 } from "./cli.ts";
@@ -35,7 +36,7 @@ async function place(t: TestContext, kind: (typeof stores)[number]): Promise<{ c
   return { cwd, store: url };
 }
 
-async function post({ base }: RunningService, path: string, content: unknown): Promise<number> {
+async function post({ base }: { base: string }, path: string, content: unknown): Promise<number> {
   const headers = { "content-type": "application/json" };
   const { status } = await fetch(`${base}/${path}`, {
     method: "POST",
@@ -123,9 +124,9 @@ for (const kind of stores)
         `${found.length} of ${confirmed}`,
       );
     }
-    const again = await serve(t, ["--store", "sqlite:restored.db"], { cwd });
+    const again = await serveHere(t, { store: "sqlite:restored.db" }, { cwd });
     assert.equal(await post(again, "notes", { n: 1 }), 201);
-    await stop(again);
+    await again.stop();
   });
 
 /** The files of stores, by the number of their resources. */
@@ -460,9 +461,9 @@ describe("a restore", () => {
     const store = ["--store", "sqlite:shop.db"];
     const created = await run(t, ["keys", "create", "--name", "k", "--role", "admin", ...store], { cwd });
     assert.equal(created.exitCode, 0, created.stderr);
-    const service = await serve(t, store, { cwd });
+    const service = await serveHere(t, { store: "sqlite:shop.db" }, { cwd });
     assert.equal(await post(service, "notes", { n: 100 }), 201);
-    await stop(service);
+    await service.stop();
     for (const command of [
       ["backup", "again.db", ...store],
       ["restore", "again.db", "--store", "sqlite:new.db"],
@@ -481,7 +482,7 @@ describe("a restore", () => {
     test(`of ${kind} and a copy continue with the next integer id, also after the service was killed`, async (t) => {
       const { store } = await place(t, kind);
       const cwd = await folder(t, configuration({ numbers: { id: "integer" } }));
-      const nextId = async (of: RunningService) => {
+      const nextId = async (of: { base: string }) => {
         const headers = { "content-type": "application/json" };
         const created = await fetch(`${of.base}/numbers`, { method: "POST", headers, body: "{}" });
         return ((await created.json()) as { id: number }).id;
@@ -498,9 +499,9 @@ describe("a restore", () => {
       ])
         assert.equal((await run(t, command, { cwd })).exitCode, 0);
       for (const name of ["sqlite:restored.db", "sqlite:copied.db", store]) {
-        const again = await serve(t, ["--store", name], { cwd });
+        const again = await serveHere(t, { store: name }, { cwd });
         assert.equal(await nextId(again), 4, name);
-        await stop(again);
+        await again.stop();
       }
     });
 
@@ -518,14 +519,14 @@ describe("a restore", () => {
       const restored = await run(t, ["restore", "backup.db", "--store", to], { cwd });
       assert.equal(restored.exitCode, 0, restored.stderr);
       assert.match(restored.stderr, /disabled 1 webhook of the restored store/);
-      const again = await serve(t, ["--store", to], { cwd });
+      const again = await serveHere(t, { store: to }, { cwd });
       assert.equal(await (await fetch(`${again.base}/notes`)).text(), list);
       const [{ id }] = (await (await fetch(`${again.base}/_webhooks`)).json()) as [{ id: string }];
       const status = (await (await fetch(`${again.base}/_webhooks/${id}/_status`)).json()) as {
         state: string;
       };
       assert.equal(status.state, "disabled");
-      await stop(again);
+      await again.stop();
       if (kind === "sqlite") {
         const database = new DatabaseSync(join(cwd, "restored.db"), { readOnly: true });
         assert.equal(database.prepare("pragma integrity_check").get()?.integrity_check, "ok");

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
 import { changeFile } from "../store/mend-checksums.ts";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
 
 const withTitle = (title: object) => ({
   topics: { schema: { type: "object", required: ["title"], properties: { title } } },
@@ -175,10 +175,10 @@ test("ids that are paths of the service now are misfits, and a copy keeps them",
   ]);
   assert.match(before.stdout, /"_events"/);
   assert.equal(after.stdout, before.stdout);
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   const listed = (await (await fetch(`${service.base}/topics`)).json()) as { id: string }[];
   assert.deepEqual(listed.map(({ id }) => id).sort(), ["_bulk", "_events", "a"]);
-  await stop(service);
+  await service.stop();
 });
 
 test("in open mode, reserved ids are misfits in every collection", async (t) => {
@@ -214,10 +214,10 @@ test("the service refuses to start on resources that do not fit a changed schema
 test("--accept starts nevertheless, and from then on the schema is the known one", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, tight);
-  await stop(await serve(t, ["--accept"], { cwd }));
-  const service = await serve(t, [], { cwd });
+  await (await serveHere(t, { accept: true }, { cwd })).stop();
+  const service = await serveHere(t, {}, { cwd });
   assert.equal((await fetch(`${service.base}/topics/b`)).status, 200);
-  await stop(service);
+  await service.stop();
 });
 
 test("a refused start changes nothing: the old schema starts again", async (t) => {
@@ -225,26 +225,26 @@ test("a refused start changes nothing: the old schema starts again", async (t) =
   await declare(cwd, tight);
   assert.equal((await run(t, ["serve", "--port", "0"], { cwd })).exitCode, 1);
   await declare(cwd, loose);
-  await stop(await serve(t, [], { cwd }));
+  await (await serveHere(t, {}, { cwd })).stop();
 });
 
 test("a tighter schema that everything fits starts by itself, and so does a looser one", async (t) => {
   const cwd = await withStore(t);
   for (const title of [{ type: "string", maxLength: 5 }, { type: ["string", "null"] }]) {
     await declare(cwd, withTitle(title));
-    await stop(await serve(t, [], { cwd }));
+    await (await serveHere(t, {}, { cwd })).stop();
   }
 });
 
 test("what was written while nothing was declared is checked when the old schema comes back", async (t) => {
   const cwd = await withStore(t);
-  await stop(await serve(t, [], { cwd }));
+  await (await serveHere(t, {}, { cwd })).stop();
   await declare(cwd, {}, { openCollections: true });
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   const headers = { "content-type": "application/json" };
   const created = await fetch(`${service.base}/topics`, { method: "POST", headers, body: '{"title":5}' });
   assert.equal(created.status, 201);
-  await stop(service);
+  await service.stop();
   await declare(cwd, loose);
   const { exitCode, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
   assert.equal(exitCode, 1);

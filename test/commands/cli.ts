@@ -10,6 +10,8 @@ import { finished } from "node:stream/promises";
 import type { TestContext } from "node:test";
 import { runCli } from "../../src/commands/run.ts";
 import { inShell } from "../../src/commands/shell.ts";
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
 import { node, nodeFlags } from "../node.ts";
 import { usualThreads } from "../threads/count.ts";
 import { ceilingMs, until } from "../until.ts";
@@ -136,6 +138,37 @@ export async function runProgram(
   options: RunOptions,
 ): Promise<Outcome> {
   return start(test, args, { longestMs: longestRunMs, ...options }).ended;
+}
+
+/** A service inside this process. */
+export interface ServiceHere {
+  origin: string;
+  /** `<origin>/api/v1` */
+  base: string;
+  /** Stops it. Later calls do nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service of a folder inside this process: for tests about what a service leaves in its store. SQLite does not lock a file
+ * against its own process, so a service beside which commands work is a program (`serve`).
+ */
+export async function serveHere(
+  test: TestContext,
+  flags: { store?: string | undefined; accept?: boolean },
+  { cwd, env }: RunOptions,
+): Promise<ServiceHere> {
+  const config = await loadConfig({
+    flags: { ...flags, port: "0" },
+    env: { ...process.env, ...threadsVariable, ...env },
+    cwd,
+    reportsFiles: true,
+  });
+  const server = await startServer(config);
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= server.stop());
+  test.after(stop);
+  return { origin: server.origin, base: `${server.origin}/api/v1`, stop };
 }
 
 /** Starts the service on a free port and waits until it listens. */

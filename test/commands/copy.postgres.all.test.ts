@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
-import { configuration, folder, type RunningService, run, serve, start, stop } from "./cli.ts";
+import { configuration, folder, type RunningService, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const collections = {
   topics: {
@@ -22,7 +22,12 @@ async function makeUrl(test: TestContext): Promise<string> {
   return url;
 }
 
-async function ask(service: RunningService, path: string, init: RequestInit = {}, content?: object) {
+async function ask(
+  service: Pick<RunningService, "base" | "origin">,
+  path: string,
+  init: RequestInit = {},
+  content?: object,
+) {
   const response = await fetch(`${service.base}${path}`, {
     ...init,
     headers: { "content-type": "application/json", ...init.headers },
@@ -37,7 +42,7 @@ async function ask(service: RunningService, path: string, init: RequestInit = {}
 const retried = { method: "POST", headers: { "idempotency-key": '"once"' } };
 
 /** Writes resources, and returns the paths to compare between the source and its copies. */
-async function write(service: RunningService): Promise<string[]> {
+async function write(service: Pick<RunningService, "base" | "origin">): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) {
     const { text } = await ask(service, "/topics", { method: "POST" }, { title: `topic ${n % 3}`, n: n % 5 });
@@ -60,7 +65,10 @@ async function write(service: RunningService): Promise<string[]> {
   return ["/topics", ...lists, next.slice(next.indexOf("/topics")), ...pasts];
 }
 
-async function askAll(service: RunningService, paths: readonly string[]): Promise<string[]> {
+async function askAll(
+  service: Pick<RunningService, "base" | "origin">,
+  paths: readonly string[],
+): Promise<string[]> {
   const told: string[] = [];
   for (const path of paths) told.push((await ask(service, path)).told);
   told.push((await ask(service, "/topics", retried, { title: "first", n: 1 })).told);
@@ -95,9 +103,9 @@ test("the service on a copy, and on a copy of the copy, responds like the servic
   assert.equal(sums[1], sums[0]);
   const answers: string[][] = [];
   for (const store of ["sqlite:a.db", url, "sqlite:b.db"]) {
-    const service = await serve(t, ["--store", store], { cwd });
+    const service = await serveHere(t, { store }, { cwd });
     answers.push(await askAll(service, paths));
-    await stop(service);
+    await service.stop();
   }
   assert.match(answers[0]?.at(-1) ?? "", /"status":201.*\\"id\\":13/);
   assert.match(answers[0]?.at(-2) ?? "", /"status":201/);

@@ -9,7 +9,7 @@ import { openStore } from "../../src/store/open.ts";
 import { auditCollection, auditName } from "../../src/users/audit.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { startProgram } from "../store/programs/start.ts";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
 
 const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -69,9 +69,9 @@ test("the id of a deleted resource is erased, even if the store has no history",
     "holdfast.config.json": '{"history":"none"}',
   });
   await run(t, ["import", "people", "people"], { cwd });
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   await fetch(`${service.base}/people/xanthippe`, { method: "DELETE" });
-  await stop(service);
+  await service.stop();
   assert.deepEqual(filesWith(cwd, "xanthippe"), ["holdfast.db"]);
   const { exitCode, stderr } = await run(t, ["erase", "people", "xanthippe"], { cwd });
   assert.equal(exitCode, 0, stderr);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, jsonLines, run, serve, stop } from "./cli.ts";
+import { configuration, folder, jsonLines, run, serveHere } from "./cli.ts";
 
 const schema = {
   properties: {
@@ -41,15 +41,15 @@ test("a new expires deletes no resource unless the start accepts it", async (t) 
       /^holdfast: collections\.sessions\.expires is new, and one resource has expired by "expiresAt"\. .* --accept, which deletes them\.\n$/,
     );
   }
-  const service = await serve(t, ["--accept"], { cwd });
+  const service = await serveHere(t, { accept: true }, { cwd });
   const listed = (await (await fetch(`${service.base}/sessions`)).json()) as { id: string }[];
   assert.deepEqual(
     listed.map(({ id }) => id),
     ["b", "c"],
   );
-  await stop(service);
+  await service.stop();
   // It is known now, and does not stop the next start.
-  await stop(await serve(t, [], { cwd }));
+  await (await serveHere(t, {}, { cwd })).stop();
 });
 
 test("an export leaves out what has expired, and an import gets its values", async (t) => {

@@ -344,7 +344,7 @@ test("the CSV of a collection becomes the same resources again", async () => {
         texts.map((each) => JSON.parse(each)),
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 60 },
   );
 });
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
 import { until } from "../until.ts";
-import { configuration, folder, type RunningService, run, serve, start } from "./cli.ts";
+import { configuration, folder, run, type ServiceHere, serveHere, start } from "./cli.ts";
 
 const topics = {
   schema: {
@@ -21,9 +21,9 @@ async function started(
   t: TestContext,
   files: Record<string, string>,
   options: object = {},
-): Promise<{ cwd: string; service: RunningService; exported: () => Promise<unknown[]> }> {
+): Promise<{ cwd: string; service: ServiceHere; exported: () => Promise<unknown[]> }> {
   const cwd = await folder(t, { ...files, ...configuration({ topics }, options) });
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   const exported = async () =>
     (await run(t, ["export", "topics"], { cwd })).stdout
       .split("\n")
@@ -173,7 +173,7 @@ test("a service with encryption is imported into if its certificate is trusted",
 
 test("a collection can be named then, and a blank file has no resources", async (t) => {
   const cwd = await folder(t, { "blank.ndjson": " \n\n", "one.ndjson": jsonLines(a) });
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   for (const [file, says] of [
     ["one.ndjson", /^1 resource imported into then in /],
     ["blank.ndjson", /^0 resources imported into then in /],

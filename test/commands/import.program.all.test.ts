@@ -3,7 +3,7 @@ import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { configuration, folder, jsonLines, type Outcome, run, serve, start, stop } from "./cli.ts";
+import { configuration, folder, jsonLines, type Outcome, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const title = { type: "string", minLength: 1, maxLength: 50 };
 const topics = {
@@ -66,10 +66,10 @@ test("a single object is a resource, and an empty input is none", async (t) => {
 test("without declarations a collection springs into being, and a running service has what was imported", async (t) => {
   const cwd = await folder(t, { things: '{"id":"x","n":1.5}\n' });
   assert.equal((await run(t, ["import", "things", "things"], { cwd })).exitCode, 0);
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   const answer = await fetch(`${service.base}/things/x`);
   assert.equal(await answer.text(), '{"id":"x","n":1.5}');
-  await stop(service);
+  await service.stop();
 });
 
 test("an input without any id is one line, not a list of places", async (t) => {
@@ -113,13 +113,13 @@ test("in a collection of integers new ids go on after those that were imported",
     ],
   );
   const made = exported.find(({ n }) => n === 2)?.id;
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   const headers = { "content-type": "application/json" };
   const created = await fetch(`${service.base}/things`, { method: "POST", headers, body: "{}" });
   const { id } = (await created.json()) as Resource;
   assert.ok(typeof made === "number" && typeof id === "number");
   assert.equal(new Set([7, 41, made, id]).size, 4);
-  await stop(service);
+  await service.stop();
 });
 
 test("a new integer id is none that a later line brings, however late, and new ids keep the order of the lines", async (t) => {

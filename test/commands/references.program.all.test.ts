@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { configuration, folder, run, serveHere } from "./cli.ts";
 
 const declared = { users: {}, posts: { references: { by: "users" } } };
 
@@ -28,10 +28,10 @@ test("references that lead nowhere are told by check, and keep the service from 
   const refused = await run(t, ["serve"], { cwd });
   assert.equal(refused.exitCode, 1);
   assert.match(refused.stderr, /^holdfast: In posts, one resource refers .*first "b".*--accept/);
-  const service = await serve(t, ["--accept"], { cwd });
+  const service = await serveHere(t, { accept: true }, { cwd });
   assert.equal((await fetch(`${service.base}/posts/b`)).status, 200);
   assert.equal((await fetch(`${service.base}/users/kim`, { method: "DELETE" })).status, 409);
-  await stop(service);
+  await service.stop();
 });
 
 test("an import is held to references, and names the lines", async (t) => {
@@ -84,12 +84,12 @@ test("the lists of a json-server database may refer to each other, whatever thei
   const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(stdout, /^6 resources in 3 collections/m);
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   assert.equal((await fetch(`${service.base}/users/lee`, { method: "DELETE" })).status, 409);
   assert.equal((await fetch(`${service.base}/tags/x`, { method: "DELETE" })).status, 205);
   const post = await (await fetch(`${service.base}/posts/1`)).json();
   assert.deepEqual(post, { id: 1, by: "kim", tags: ["y"] });
-  await stop(service);
+  await service.stop();
 });
 
 test("references that cannot hold are refused when the service starts", async (t) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { machineTime, nextMillisecond } from "../until.ts";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
 
 const lines = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -72,9 +72,9 @@ test("what does not fit today's declaration is listed, and nothing changes", asy
   const cwd = await folder(t, { people: lines, ...configuration({ people: {} }) });
   await run(t, ["import", "people", "people"], { cwd });
   const then = await moment();
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   for (const id of ["a", "b"]) await fetch(`${service.base}/people/${id}`, { method: "DELETE" });
-  await stop(service);
+  await service.stop();
   const strict = {
     schema: { type: "object", properties: { name: { type: "string", maxLength: 8 } } },
     unique: ["name"],

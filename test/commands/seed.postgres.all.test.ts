@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
-import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
+import { configuration, folder, jsonLines, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const database = JSON.stringify({
   users: [{ id: "ada", name: "Ada" }],
@@ -65,7 +65,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
     const settings = configuration({ users: {}, posts: { references: { authorId: "users" } } });
     const cwd = await folder(t, { "db.json": database, ...settings });
     const flags = await storeOf(t);
-    await stop(await serve(t, flags, { cwd }));
+    await (await serveHere(t, { store: flags[1] }, { cwd })).stop();
     assert.equal((await run(t, ["keys", "create", "--name", "ada", ...flags], { cwd })).exitCode, 0);
     const { exitCode, stderr } = await run(t, ["seed", "db.json", ...flags], { cwd });
     assert.equal(exitCode, 0, stderr);
@@ -76,9 +76,9 @@ for (const [name, storeOf] of Object.entries(stores)) {
     const cwd = await folder(t, { "db.json": '{"posts":[{"id":"1"}]}' });
     const flags = await storeOf(t);
     await run(t, ["seed", "db.json", ...flags], { cwd });
-    const service = await serve(t, flags, { cwd });
+    const service = await serveHere(t, { store: flags[1] }, { cwd });
     assert.equal((await fetch(`${service.base}/posts/1`, { method: "DELETE" })).status, 205);
-    await stop(service);
+    await service.stop();
     const { exitCode, stdout } = await run(t, ["seed", "db.json", ...flags], { cwd });
     assert.equal(exitCode, 0);
     assert.match(stdout, /^Nothing was imported: .+ \(posts\)\.\n$/);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { changeFile } from "../store/mend-checksums.ts";
 import { machineTime } from "../until.ts";
-import { configuration, folder, jsonLines, type RunningService, run, serve, stop } from "./cli.ts";
+import { configuration, folder, jsonLines, type RunningService, run, serveHere } from "./cli.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
 const without = { posts: {} };
@@ -24,7 +24,7 @@ async function withPosts(t: Parameters<typeof folder>[0], posts: string, collect
   return cwd;
 }
 
-async function patch({ base }: RunningService, id: string, content: object) {
+async function patch({ base }: Pick<RunningService, "base">, id: string, content: object) {
   const headers = { "content-type": "application/merge-patch+json" };
   const answer = await fetch(`${base}/posts/${id}`, {
     method: "PATCH",
@@ -35,14 +35,15 @@ async function patch({ base }: RunningService, id: string, content: object) {
   return (await answer.json()) as Record<string, string>;
 }
 
-const read = async ({ base }: RunningService, id: string) => (await fetch(`${base}/posts/${id}`)).text();
+const read = async ({ base }: Pick<RunningService, "base">, id: string) =>
+  (await fetch(`${base}/posts/${id}`)).text();
 
 test("what is older than the option lacks the times until it is written, and then takes that of its version", async (t) => {
   const cwd = await withPosts(t, '{"id":"a","title":"x"}\n{"id":"b"}\n');
   await changeFile(join(cwd, "holdfast.db"), "update resources_1 set updated_at = 1000");
   await declare(cwd, withTimestamps);
   assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   assert.equal(await read(service, "a"), '{"id":"a","title":"x"}');
   await patch(service, "a", { title: "x" });
   assert.equal(await read(service, "a"), '{"id":"a","title":"x"}');
@@ -51,7 +52,7 @@ test("what is older than the option lacks the times until it is written, and the
   assert.match(updatedAt, form);
   assert.ok(machineTime() - Date.parse(updatedAt) < 60_000);
   assert.equal(await read(service, "b"), '{"id":"b"}');
-  await stop(service);
+  await service.stop();
 });
 
 test("attributes of these names that are no times are told before the option takes them over", async (t) => {
@@ -67,22 +68,22 @@ test("attributes of these names that are no times are told before the option tak
   assert.equal(more.exitCode, 0, more.stderr);
   const refused = await run(t, ["serve"], { cwd });
   assert.match(refused.stderr, /^holdfast: The declaration of posts has changed, and 1 of its 3 .*--accept/);
-  const service = await serve(t, ["--accept"], { cwd });
+  const service = await serveHere(t, { accept: true }, { cwd });
   assert.equal((await patch(service, "b", { title: "y" })).createdAt, "2026-01-31T09:14:05.250Z");
   assert.match((await patch(service, "a", { title: "y" })).createdAt ?? "", form);
-  await stop(service);
+  await service.stop();
 });
 
 test("without the option they are attributes like any other again, which a schema may refuse", async (t) => {
   const cwd = await withPosts(t, '{"id":"a"}\n', withTimestamps);
-  await stop(await serve(t, [], { cwd }));
+  await (await serveHere(t, {}, { cwd })).stop();
   await declare(cwd, { posts: { schema } });
   const refused = await run(t, ["serve"], { cwd });
   assert.match(refused.stderr, /posts has changed, and 1 of its 1 .*"createdAt" is not an attribute/);
   await declare(cwd, without);
-  const service = await serve(t, [], { cwd });
+  const service = await serveHere(t, {}, { cwd });
   assert.equal((await patch(service, "a", { createdAt: "long ago" })).createdAt, "long ago");
-  await stop(service);
+  await service.stop();
 });
 
 test("an import keeps the times that the file brings, and fills in those that are missing", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { configuration, folder, run, serveHere } from "./cli.ts";
 
 const schema = { properties: { email: { type: "string", maxLength: 100 }, n: { type: "integer" } } };
 const without = { users: { schema } };
@@ -48,7 +48,7 @@ test("after a start with --accept, an import works", async (t) => {
   await declare(cwd, withUnique);
   await writeFile(join(cwd, "more.ndjson"), '{"id":"e","email":"e"}\n');
   assert.equal((await run(t, ["import", "users", "more.ndjson"], { cwd })).exitCode, 1);
-  await stop(await serve(t, ["--accept"], { cwd }));
+  await (await serveHere(t, { accept: true }, { cwd })).stop();
   const { exitCode, stderr } = await run(t, ["import", "users", "more.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
 });
@@ -56,7 +56,7 @@ test("after a start with --accept, an import works", async (t) => {
 test("--accept starts all the same: what collides stays, and a write must make it fit", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, withUnique);
-  const service = await serve(t, ["--accept"], { cwd });
+  const service = await serveHere(t, { accept: true }, { cwd });
   const send = (path: string, method: string, body: object) =>
     fetch(`${service.base}${path}`, {
       method,
@@ -67,7 +67,7 @@ test("--accept starts all the same: what collides stays, and a write must make i
   assert.equal((await send("/users/c", "PATCH", { n: 1 })).status, 409);
   assert.equal((await send("/users/c", "PATCH", { email: "z" })).status, 200);
   assert.equal((await send("/users", "POST", { email: "Z" })).status, 409);
-  await stop(service);
+  await service.stop();
   assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
 });
 
@@ -108,7 +108,7 @@ test("combinations that collide are told by check and keep the service from star
   const cwd = await folder(t, { "seats.ndjson": seats, ...configuration({ seats: { schema: seat } }) });
   assert.equal((await run(t, ["import", "seats", "seats.ndjson"], { cwd })).exitCode, 0);
   await declare(cwd, withSeats({ status: "gone" }));
-  await stop(await serve(t, [], { cwd }));
+  await (await serveHere(t, {}, { cwd })).stop();
   await declare(cwd, withSeats({ status: { ne: "gone" } }));
   const checked = await run(t, ["check"], { cwd });
   assert.equal(checked.exitCode, 1);
@@ -117,7 +117,7 @@ test("combinations that collide are told by check and keep the service from star
   const refused = await run(t, ["serve"], { cwd });
   assert.equal(refused.exitCode, 1);
   assert.match(refused.stderr, /one resource repeats the value of another .*first "c": "train" repeats/);
-  await stop(await serve(t, ["--accept"], { cwd }));
+  await (await serveHere(t, { accept: true }, { cwd })).stop();
   const imported = await run(t, ["import", "seats", "-"], {
     cwd,
     input: '{"id":"e","train":"ic5","seat":"12A"}\n{"id":"f","train":"ic5","seat":"12A","status":"gone"}\n',

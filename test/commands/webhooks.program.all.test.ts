@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { accept, startReceiver } from "../http/webhooks/receiver.ts";
 import { until } from "../until.ts";
-import { folder, run, serve, stop } from "./cli.ts";
+import { folder, run, serve, serveHere, stop } from "./cli.ts";
 
 test("webhooks are listed, tested and retried", async (t) => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
@@ -86,14 +86,14 @@ test("a copy with a new identity sends nothing to the receivers of its source", 
   const receiver = await startReceiver(accept);
   t.after(() => receiver.close());
   const cwd = await folder(t, { "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
-  const source = await serve(t, ["--store", "sqlite:source.db"], { cwd });
+  const source = await serveHere(t, { store: "sqlite:source.db" }, { cwd });
   const created = await fetch(`${source.base}/_webhooks`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ url: receiver.url, collections: ["topics"] }),
   });
   const { id } = (await created.json()) as { id: string };
-  await stop(source);
+  await source.stop();
   for (const [flag, state] of [
     [[], "active"],
     [["--new-identity"], "disabled"],
@@ -102,14 +102,14 @@ test("a copy with a new identity sends nothing to the receivers of its source", 
     const copied = await run(t, ["copy", "--from", "sqlite:source.db", "--to", to, ...flag], { cwd });
     assert.equal(copied.exitCode, 0, copied.stderr);
     assert.equal(copied.stderr.includes("disabled 1 webhook of the copy"), state === "disabled");
-    const service = await serve(t, ["--store", to], { cwd });
+    const service = await serveHere(t, { store: to }, { cwd });
     const status = (await (await fetch(`${service.base}/_webhooks/${id}/_status`)).json()) as {
       state: string;
       reason?: string;
     };
     assert.equal(status.state, state);
     assert.equal(status.reason?.startsWith("The store is a copy.") === true, state === "disabled");
-    await stop(service);
+    await service.stop();
   }
 });
 

@@ -5,6 +5,7 @@ import { owner } from "../../src/access/access-declaration.ts";
 import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
+import { batchesMakeOne, clientsMakeOne, clientsMeetNoConflict } from "./key-races.ts";
 import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
 import { type HeldCommit, holdCommits } from "./store-spy.ts";
 
@@ -388,39 +389,9 @@ describe("with an Idempotency-Key", () => {
 });
 
 describe("at once", () => {
-  test("200 clients with one key make one resource, and no change is lost", async () => {
-    const email = fresh();
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => send("PUT", at(email), { email, visits: n })),
-    );
-    assert.deepEqual(Map.groupBy(answers, ({ status }) => status).get(201)?.length, 1);
-    for (const answer of answers) assert.ok(answer.status <= 201, answer.text);
-    assert.equal(new Set(answers.map(idOf)).size, 1);
-    const [only, ...more] = await listed(at(email));
-    assert.deepEqual(more, []);
-    const versions = answers.map(({ headers }) => Number(headers.etag?.replaceAll('"', "")));
-    const last = answers[versions.indexOf(Math.max(...versions))];
-    assert.deepEqual(only, last?.json);
-    assert.equal(new Set(versions).size, 200, "each of them has its own version");
-  });
+  test("clients with one key make one resource, and no change is lost", () => clientsMakeOne(service, 20));
 
-  test("200 batches with one key make one resource", async () => {
-    const email = fresh();
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
-        send("POST", "_batch", {
-          operations: [{ method: "PUT", path: `/${at(email)}`, body: { email, visits: n } }],
-        }),
-      ),
-    );
-    const statuses = answers.flatMap(({ status, json }) =>
-      status === 200
-        ? (json as { results: { status: number }[] }).results.map((each) => each.status)
-        : [status],
-    );
-    assert.deepEqual(statuses.toSorted(), [...Array.from({ length: 199 }, () => 200), 201]);
-    assert.equal((await listed(at(email))).length, 1);
-  });
+  test("batches with one key make one resource", () => batchesMakeOne(service, 20));
 
   /** A service whose commits wait until they are let go, with a PUT by a key that another resource gets before its commit. */
   async function overtakenPut(t: TestContext) {
@@ -489,37 +460,8 @@ describe("at once", () => {
     check(await put, { status: 201 });
   });
 
-  test("clients that create, change, rename and delete one key meet no 409 and no second resource", async () => {
-    const email = fresh();
-    const kinds = [
-      () => send("PUT", at(email), { email }),
-      () => send("PUT", at(email), { email, visits: 1 }),
-      () => send("PATCH", at(email), { email: fresh() }),
-      () => send("DELETE", at(email)),
-    ];
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, async (_, client) => {
-        const own: Answer[] = [];
-        for (let n = 0; n < 10; n++) {
-          own.push(await (kinds[(client + n) % 4] as () => Promise<Answer>)());
-          const found = await listed(at(email));
-          assert.ok(found.length <= 1, JSON.stringify(found));
-        }
-        return own;
-      }),
-    );
-    for (const { method, status, json } of answers.flat().filter(({ text: body }) => body !== "")) {
-      const renamed = json as { id: string; email: string };
-      if (method !== "PATCH" || status !== 200) continue;
-      const { json: now } = await service.send({ path: `${base}/people/${renamed.id}` });
-      assert.deepEqual(now, renamed, "a resource that has the key no longer stays unchanged");
-    }
-    for (const { method, status, text: body } of answers.flat())
-      assert.ok(
-        (method === "PUT" ? [200, 201] : [200, 205, 404]).includes(status),
-        `${method} ${status} ${body}`,
-      );
-  });
+  test("clients that create, change, rename and delete one key meet no 409 and no second resource", () =>
+    clientsMeetNoConflict(service, { clients: 8, requests: 4 }));
 });
 
 describe("in a batch", () => {

@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { collectGarbage } from "../garbage.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 import { type Connection, parseAnswers } from "./connection.ts";
 import { jsonType, type Service, type ServiceOptions, startService } from "./service.ts";
 import { createPage, openUnread } from "./unread.ts";
@@ -39,7 +38,7 @@ function codeOf(body: string): string {
   return (JSON.parse(body) as { code: string }).code;
 }
 
-test("800 clients that ask for 2 MiB each and never read take no gigabytes, and small reads go on", async (t) => {
+test("400 clients that ask for 2 MiB each and never read take no gigabytes, and small reads go on", async (t) => {
   const service = await start(t);
   const page = await createPage(service);
   const small = await service.create("small", { n: 1 });
@@ -48,19 +47,8 @@ test("800 clients that ask for 2 MiB each and never read take no gigabytes, and 
     return process.memoryUsage().rss;
   };
   const before = memory();
-  // The probe counts garbage too, and V8 can leave more than a gigabyte of what was read for refused requests.
-  let collecting: NodeJS.Timeout;
-  const collectLater = (ms: number) => {
-    collecting = setTimeout(() => {
-      const begun = performance.now();
-      collectGarbage();
-      collectLater(300 + 3 * (performance.now() - begun)); // on a busy machine, the service needs the time too
-    }, ms);
-  };
-  collectLater(300);
-  t.after(() => clearTimeout(collecting));
   let most = 0;
-  for (let n = 0; n < 800; n++) {
+  for (let n = 0; n < 400; n++) {
     await unread(service, get(page).repeat(n < 200 ? 3 : 1)); // the kernel holds the first ones
     if (n % 20 !== 0) continue;
     assert.equal((await service.send({ path: small.path })).status, 200);
@@ -70,6 +58,7 @@ test("800 clients that ask for 2 MiB each and never read take no gigabytes, and 
   let refused = await large();
   await until("there is no room", async () => {
     refused = await large();
+    most = Math.max(most, memory() - before); // the probe counts garbage too
     return refused.status === 503;
   });
   assert.equal(codeOf(refused.text), "UNAVAILABLE");
@@ -277,7 +266,7 @@ test("a request with Upgrade is answered like any other, and so are those around
   // And when nothing is behind it.
   connection.write(withUpgrade(large.path));
   assert.equal((await connection.answer()).status, 200);
-  await delay(20);
+  await pause(20);
   connection.write(get("/livez"));
   assert.equal((await connection.answer()).status, 200);
   assert.deepEqual(warnings, [], "listeners are left behind");
@@ -317,11 +306,11 @@ test("clients that go away in the middle of a request with Upgrade do no harm", 
   const page = await createPage(service);
   for (let n = 0; n < 40; n++) {
     const socket = await unread(service, `GET ${page} HTTP/1.1\r\n${host}${upgrade}\r\n`.repeat(3));
-    if (n % 2 === 0) await delay(n);
+    if (n % 2 === 0) await pause(n);
     if (n % 3 === 0) socket.end();
     else socket.resetAndDestroy();
   }
-  await delay(100);
+  await pause(100);
   assert.equal((await service.send({ path: page })).status, 200);
 });
 

@@ -11,7 +11,7 @@ import { openBelow } from "./below.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
-const bits = 30;
+const bits = 15;
 const seed = 7;
 const resources = 60;
 const collections = {

@@ -28,15 +28,22 @@ async function textOf({ metrics }: Service): Promise<string> {
 
 const scrape = async (service: Service): Promise<Exposition> => readExposition(await textOf(service));
 
-/** Scrapes until the condition is true. A text can be a second old, and what needs a query five seconds. */
+/** Between two scrapes. A text can be a second old, and what needs a query five seconds. */
+const scrapeMs = 200;
+
+/** Scrapes until the condition is true. */
 async function scrapeUntil(
   service: Service,
   what: string,
   isSo: (found: Exposition) => boolean,
 ): Promise<Exposition> {
   let last = await scrape(service);
+  let at = performance.now();
   await until(what, async () => {
+    if (isSo(last)) return true;
+    if (performance.now() - at < scrapeMs) return false;
     last = await scrape(service);
+    at = performance.now();
     return isSo(last);
   });
   return last;
@@ -167,7 +174,7 @@ test("requests for API keys are counted by their templates", async (t) => {
   );
 });
 
-test("10,000 different paths, methods and names add no series", async (t) => {
+test("different paths, methods and names add no series", async (t) => {
   const service = await start(t, { limits: { collections: 100_000 } });
   const methods = ["GET", "PROPFIND", "MKCOL", "LOCK", "HEAD", "REPORT", "DELETE", "M-SEARCH"];
   const attack = (from: number, to: number) => {
@@ -182,10 +189,10 @@ test("10,000 different paths, methods and names add no series", async (t) => {
     }
     return service.raw(lines.join(""));
   };
-  for (let n = 0; n < 1_000; n += 250) await attack(n, n + 250);
-  const before = await scrapeUntil(service, "a thousand are counted", (each) => countOf(each, {}) >= 1_000);
-  for (let n = 1_000; n < 11_000; n += 250) await attack(n, n + 250);
-  const after = await scrapeUntil(service, "all are counted", (each) => countOf(each, {}) >= 11_000);
+  await attack(0, 250);
+  const before = await scrapeUntil(service, "the first are counted", (each) => countOf(each, {}) >= 250);
+  for (let n = 250; n < 1_500; n += 250) await attack(n, n + 250);
+  const after = await scrapeUntil(service, "all are counted", (each) => countOf(each, {}) >= 1_500);
   const named = ({ samples }: Exposition) =>
     samples
       .filter(({ name }) => name.startsWith("holdfast_"))
@@ -199,7 +206,7 @@ test("10,000 different paths, methods and names add no series", async (t) => {
     [...known].find((name) => /c\d|x\d|PROPFIND/.test(name)),
     undefined,
   );
-  assert.ok(countOf(after, { method: "_OTHER" }) > 1_000);
+  assert.ok(countOf(after, { method: "_OTHER" }) > 500);
 });
 
 test("commits are counted by their results, and timed", async (t) => {

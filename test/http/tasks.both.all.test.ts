@@ -67,15 +67,26 @@ const taskOf = (answer: Answer) => answer.json as Task;
 const read = async (id: string, of: Service = service): Promise<Task> =>
   (await of.send({ path: `/api/v1/_tasks/${id}` })).json as Task;
 
-/** The task after its end. */
-async function finished(id: string): Promise<Task> {
-  let task = await read(id);
+/** The longest time between two looks at a task, in milliseconds. Looks take time from the task. */
+const mostMs = 200;
+
+/** The task after its end. Looks at it more and more seldom. */
+async function ended(look: () => Promise<Task>): Promise<Task> {
+  let task = await look();
+  let at = performance.now();
+  let pauseMs = 5;
   await until("the task ends", async () => {
-    task = await read(id);
-    return task.state !== "checking" && task.state !== "running";
+    if (task.state !== "checking" && task.state !== "running") return true;
+    if (performance.now() - at < pauseMs) return false;
+    task = await look();
+    at = performance.now();
+    pauseMs = Math.min(mostMs, 2 * pauseMs);
+    return false;
   });
   return task;
 }
+
+const finished = (id: string, of: Service = service) => ended(() => read(id, of));
 
 /** Begins a task, and waits for its end. */
 async function run(path: string, content?: unknown): Promise<Task> {
@@ -150,13 +161,13 @@ describe("a bulk change as a task", () => {
 
   test("deletes, and a task that undoes it restores", async () => {
     const things = fresh();
-    await fill(things, 300);
+    await fill(things, 120);
     const before = await listOf(things);
-    const task = await run(`${things}/_bulk`, { all: true, delete: true, max: 300 });
-    assert.equal(task.changed, 300);
+    const task = await run(`${things}/_bulk`, { all: true, delete: true, max: 120 });
+    assert.equal(task.changed, 120);
     assert.deepEqual(await listOf(things), []);
     const undo = await run(`_tasks/${task.id}/_undo`);
-    assert.deepEqual([undo.kind, undo.state, undo.changed, undo.refused], ["undo", "done", 300, 0]);
+    assert.deepEqual([undo.kind, undo.state, undo.changed, undo.refused], ["undo", "done", 120, 0]);
     assert.deepEqual(await listOf(things), before);
     assert.equal((await read(task.id)).undoneBy, undo.id);
     check(await send(`_tasks/${task.id}/_undo`), { status: 409, problem: "TASK_UNAVAILABLE" });
@@ -344,8 +355,7 @@ test("a task whose selection takes too long is refused, and others go on", async
   }));
   const slow = await begin("orders", { or });
   const quick = await begin("others", { n: 1 });
-  for (const id of [slow, quick])
-    await until("the task ends", async () => !["checking", "running"].includes((await read(id, of)).state));
+  for (const id of [slow, quick]) await finished(id, of);
   const { state, reason } = await read(slow, of);
   assert.equal(state, "refused");
   assert.match(reason ?? "", /takes longer than the service allows/);
@@ -375,8 +385,7 @@ test("a task whose resources have become too slow for its filter fails", async (
   for (const each of await Promise.all(changes)) check(each, { status: 200 });
   end();
   held[1]?.letGo();
-  await until("the task ends", async () => !["checking", "running"].includes((await read(id, of)).state));
-  const { state, reason } = await read(id, of);
+  const { state, reason } = await finished(id, of);
   assert.equal(state, "failed");
   assert.match(reason ?? "", /take longer than the service allows/);
 });
@@ -401,22 +410,17 @@ describe("in a service with auth, a task", () => {
     return sendAs(await open, who, request);
   };
 
-  const ended = async (who: Caller, answer: Answer): Promise<Task> => {
+  const endedAs = (who: Caller, answer: Answer): Promise<Task> => {
     assert.equal(answer.status, 202, answer.text);
     const path = `_tasks/${taskOf(answer).id}`;
-    let task = taskOf(answer);
-    await until("the task ends", async () => {
-      task = taskOf(await as(who, path, undefined, "GET"));
-      return task.state !== "checking" && task.state !== "running";
-    });
-    return task;
+    return ended(async () => taskOf(await as(who, path, undefined, "GET")));
   };
 
   test("has the rights of its caller", async () => {
-    const all = await ended("ada", await as("ada", "notes/_bulk", { all: true, patch: { a: 1 }, max: 9 }));
+    const all = await endedAs("ada", await as("ada", "notes/_bulk", { all: true, patch: { a: 1 }, max: 9 }));
     assert.deepEqual([all.state, all.refused, all.changed], ["refused", 2, 0]);
     assert.deepEqual(new Set(all.firstRefused.map(({ code }) => code)), new Set(["INSUFFICIENT_SCOPE"]));
-    const own = await ended(
+    const own = await endedAs(
       "ada",
       await as("ada", "notes/_bulk", { filter: { owner: "ada" }, patch: { a: 1 }, max: 9 }),
     );
@@ -424,7 +428,7 @@ describe("in a service with auth, a task", () => {
   });
 
   test("is there for the caller who began it, and for administrators", async () => {
-    const task = await ended("eve", await as("eve", "notes/_bulk", { all: true, patch: { b: 1 }, max: 9 }));
+    const task = await endedAs("eve", await as("eve", "notes/_bulk", { all: true, patch: { b: 1 }, max: 9 }));
     const path = `_tasks/${task.id}`;
     for (const method of ["GET", "DELETE"]) {
       check(await as("bob", path, undefined, method), { status: 404 });
@@ -442,7 +446,7 @@ describe("in a service with auth, a task", () => {
     assert.deepEqual(await idsFor("bob"), []);
     assert.deepEqual(await idsFor("eve"), [task.id]);
     assert.ok((await idsFor("hans")).includes(task.id));
-    const undone = await ended("hans", await as("hans", `${path}/_undo`));
+    const undone = await endedAs("hans", await as("hans", `${path}/_undo`));
     assert.equal(undone.refused, 4); // this administrator has no right to write here
     const history = (await as("eve", "notes/1/_changes", undefined, "GET")).json as {
       principal?: string;
@@ -473,8 +477,8 @@ describe("an import as a task", () => {
 
   test("adds all resources with their ids, and an undo removes them", async () => {
     const things = fresh();
-    const lines = Array.from({ length: 1_200 }, (_, n) => ({ id: `r${n}`, n }));
-    const answer = await sendImport(things, [...lines, { n: 1_200 }]);
+    const lines = Array.from({ length: 600 }, (_, n) => ({ id: `r${n}`, n }));
+    const answer = await sendImport(things, [...lines, { n: 600 }]);
     const { report } = answer.json as { report: object };
     check(
       { ...answer, json: report },
@@ -483,11 +487,11 @@ describe("an import as a task", () => {
         json: {
           dryRun: false,
           complete: true,
-          resources: 1_201,
+          resources: 601,
           invalid: 0,
-          imported: 1_201,
+          imported: 601,
           errors: [],
-          generatedIds: { count: 1, first: [{ line: 1_201 }] },
+          generatedIds: { count: 1, first: [{ line: 601 }] },
           replacedIds: { count: 0, first: [] },
           stringIds: { count: 0, first: [] },
         },
@@ -496,15 +500,15 @@ describe("an import as a task", () => {
     const task = await imported(answer);
     assert.deepEqual(
       [task.kind, task.state, task.total, task.changed, task.refused],
-      ["import", "done", 1_201, 1_201, 0],
+      ["import", "done", 601, 601, 0],
     );
-    check(await get(`${things}/r1199`), {
+    check(await get(`${things}/r599`), {
       status: 200,
-      json: { id: "r1199", n: 1_199 },
+      json: { id: "r599", n: 599 },
       headers: { ETag: '"1"' },
     });
     const undo = await run(`_tasks/${task.id}/_undo`);
-    assert.deepEqual([undo.changed, undo.refused], [1_201, 0]);
+    assert.deepEqual([undo.changed, undo.refused], [601, 0]);
     assert.deepEqual(await listOf(things), []);
     // The ids go on above their last versions.
     await imported(await sendImport(things, lines.slice(0, 1)));
@@ -872,9 +876,8 @@ test("an import by a unique key changes a resource that another write makes duri
   check(created, { status: 201 });
   end();
   held[3]?.letGo();
-  await until("the task ends", async () => (await read(id, of)).state === "done");
-  const { changed, refused } = await read(id, of);
-  assert.deepEqual([changed, refused], [2, 0]);
+  const { state, changed, refused } = await finished(id, of);
+  assert.deepEqual([state, changed, refused], ["done", 2, 0]);
   const at = { path: `${path}?code=k` };
   assert.deepEqual((await of.send(at)).json, [{ ...(created.json as object), n: 2 }]);
 });
@@ -887,8 +890,9 @@ test("a task reads few of the resources that do not fit its slice", async (t) =>
     const begun = await of.send({ method: "POST", path: `/api/v1/${path}`, headers, ...sent });
     assert.equal(begun.status, 202, begun.text);
     const { id } = taskOf(begun);
-    await until("the task ends", async () => (await read(id, of)).state === "done");
-    return read(id, of);
+    const task = await finished(id, of);
+    assert.equal(task.state, "done");
+    return task;
   };
   const count = 15;
   const text = "x".repeat(300_000); // alone, more than a slice has
@@ -917,6 +921,6 @@ test("an import by a unique key changes no resource before its last change, even
   const path = "/api/v1/things/_import?on=code";
   const headers = { ...asTask, "Content-Type": "application/x-ndjson" };
   const { id } = taskOf(await of.send({ method: "POST", path, headers, body: '{"code":"k","n":1}\n' }));
-  await until("the task ends", async () => (await read(id, of)).state === "done");
+  assert.equal((await finished(id, of)).state, "done");
   assert.deepEqual((await of.send({ path: "/api/v1/things" })).json, [{ ...before, n: 1 }]);
 });

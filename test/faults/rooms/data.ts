@@ -79,7 +79,7 @@ export const dataFaults: readonly Fault[] = [
     name: "dates-sorted-as-texts",
     what: "A list is sorted by the texts of dates, not by their instants.",
     noticedBy: "test/http/instants",
-    test: "pages are in the order of the instants, with and without an index and a range",
+    test: "a list is in the order of the instants, in whatever form the dates are",
     replacements: [
       ['{ as: "natural" as const } : comparedAs(attribute);', '{ as: "natural" as const } : {};'],
     ],

@@ -76,7 +76,7 @@ export const relatedFaults: readonly Fault[] = [
   {
     name: "embed-in-one-turn",
     what: "The service parses each text for each of its references, and all in one turn of the event loop.",
-    noticedBy: bounds,
+    noticedBy: "test/http/related-memory",
     test: "10 relations of 100 resources of almost 2 MiB stay within the bounds",
     replacements: [
       [

@@ -122,7 +122,7 @@ export const usersFaults: readonly Fault[] = [
     name: "no-second-factor-needed",
     what: "A session whose user must first set up a second factor can do everything.",
     noticedBy: "test/http/users/second-factor",
-    test: "a role can need a second factor",
+    test: "who must have a second factor can only set one up",
     replacements: [
       [
         "if (principal?.session?.mustAddFactor !== true || isForSetUp(route, request)) return counted;",
@@ -134,7 +134,7 @@ export const usersFaults: readonly Fault[] = [
     name: "device-of-anyone",
     what: "A passkey counts although the device has not verified its user.",
     noticedBy: "test/http/users/passkeys",
-    test: "wrong passkeys of a network have a limit, and right ones do not count",
+    test: "what is signed must be the challenge, the service, its pages, and a verified user",
     replacements: [["requireUserVerification: true,", "requireUserVerification: false,"]],
   },
   {

@@ -29,10 +29,15 @@ const tokens = new Map(
   Object.entries(callers).map(([name, more]) => [name, tokenOf(pair, claimsAt(machineTime(), more))]),
 );
 
+/** The token of a caller. */
+export function tokenFor(who: Caller): string {
+  return tokens.get(who) as string; // each caller has one
+}
+
 /** Sends a request as a caller, or without a credential. */
 export function sendAs(service: Service, who: Caller | undefined, request: Request): Promise<Answer> {
   if (who === undefined) return service.send(request);
-  const authorization = `Bearer ${tokens.get(who)}`;
+  const authorization = `Bearer ${tokenFor(who)}`;
   return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
-import { nextTurn } from "../../../src/http/admission/turns.ts";
 import { openKeys } from "../../../src/store/open.ts";
 import { machineTime } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
@@ -225,26 +224,6 @@ describe("a key made over HTTP", () => {
       check(await send("POST", `${path}/${key.prefix}/_rotate`), { status: 409, problem: "KEY_UNAVAILABLE" });
       assert.equal((await send("POST", `${path}/${key.prefix}/_revoke`)).status, 200);
     }
-  });
-
-  test("is one of at most 1,000 valid ones", async (t) => {
-    const own = await startService(options);
-    t.after(() => own.stop());
-    const keys = await openKeys(own.store);
-    for (let n = 0; n < 1_000; n++) {
-      await nextTurn(); // so that this test does not block the service
-      await addKey(
-        keys,
-        { name: `k${n}`, subject: "s", roles: [], scopes: undefined, expiresAt: undefined },
-        n,
-      );
-    }
-    const request = { method: "POST", path, content: { name: "more" } };
-    check(await sendWith(own, ops, request), { status: 409, problem: "KEY_UNAVAILABLE" });
-    const [first] = await keys.all();
-    await keys.close();
-    await sendWith(own, ops, { method: "POST", path: `${path}/${first?.prefix}/_revoke` });
-    check(await sendWith(own, ops, request), { status: 201 });
   });
 });
 

@@ -10,7 +10,7 @@ import { newSecret } from "../../src/secrets.ts";
 import { folder, run, serve, stop } from "../commands/cli.ts";
 import { node } from "../node.ts";
 import { databaseFor } from "../postgres/databases.ts";
-import { until } from "../until.ts";
+import { machineTime, nextMillisecond } from "../until.ts";
 import { nodesOf, readPage } from "./markdown.ts";
 
 const person = "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
@@ -60,7 +60,7 @@ test("every command of the command line reference does what it is for", async (t
     const line = printed
       .replaceAll("http://localhost:3000", service.origin)
       .replaceAll(/postgres:\/\/\S+/g, url)
-      .replace(/--to 2026-\S+/, `--to ${new Date().toISOString()}`) // after the first change
+      .replace(/--to 2026-\S+/, `--to ${new Date(machineTime()).toISOString()}`) // after the first change
       .replace(/^(npx holdfast seed .*)/, "$1 --store sqlite:seeded.db");
     await promisify(execFile)("bash", ["-o", "pipefail", "-c", line], { cwd, env }).catch((error: Error) =>
       assert.fail(`${printed}\n${error.message}`),
@@ -100,9 +100,9 @@ test("the commands of the guide to go back in time undo what was changed", async
   const shown = "2026-01-31T08:30:00.000Z";
   let then = "";
   await run("npx holdfast import topics topics --to http://localhost:3000");
-  const now = Date.now();
+  const now = machineTime();
   then = new Date(now).toISOString();
-  await until("the clock has moved on", () => Date.now() > now);
+  await nextMillisecond();
   await run("curl -sf -X DELETE http://localhost:3000/api/v1/topics/winter");
   const lines = nodesOf(readPage("docs/how-to/go-back-in-time.md"), "code").flatMap(({ value }) =>
     value.split("\n"),

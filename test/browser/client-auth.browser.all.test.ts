@@ -42,7 +42,7 @@ async function openPages(t: TestContext, origin: string) {
 test("a page of the service signs in by a cookie that no script sees, and another tab hears it", {
   skip,
 }, async (t) => {
-  const { service, join } = await startPeople(t, { probe: { standstillMs: Number.POSITIVE_INFINITY } });
+  const { service, join } = await startPeople(t);
   await join("ada@example.org");
   const openTab = await openPages(t, service.origin);
   const [tab, other] = [await openTab(), await openTab()];
@@ -58,7 +58,6 @@ test("a page of the service signs in by a cookie that no script sees, and anothe
 
 test("a page adds a passkey, and signs in and confirms with it alone", { skip }, async (t) => {
   const people = await startPeople(t, {
-    probe: { standstillMs: Number.POSITIVE_INFINITY },
     users: { methods: ["password", "email", "passkey"] },
   });
   const email = "ada@example.org";

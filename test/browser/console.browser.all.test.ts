@@ -14,7 +14,6 @@ const pair = createPair("EdDSA");
 const token = tokenOf(pair, claimsAt(machineTime(), { sub: "ada" }));
 
 /** What drives the browser runs in the thread of the service. */
-const probe = { standstillMs: Number.POSITIVE_INFINITY };
 
 const text = { type: "string" };
 
@@ -41,7 +40,6 @@ describe("the console", { skip }, () => {
   let service: Service;
   before(async () => {
     service = await startService({
-      probe,
       console: true,
       prefix: "/shop/v2",
       auth: { keys: false, jwt: settingsFor([pair]) },

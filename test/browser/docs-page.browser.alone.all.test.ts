@@ -14,12 +14,10 @@ const pair = createPair("EdDSA");
 const token = tokenOf(pair, claimsAt(machineTime(), { sub: "ada" }));
 
 /** What drives the browser runs in the thread of the service. */
-const probe = { standstillMs: Number.POSITIVE_INFINITY };
 
 const text = { type: "string" };
 
 const declared: ServiceOptions = {
-  probe,
   prefix: "/shop/v2",
   auth: { keys: false, jwt: settingsFor([pair]) },
   collections: {
@@ -176,7 +174,7 @@ const ofScalar: readonly string[] = ["button-name"];
 describe("the page at /docs of an open service", { skip }, () => {
   let service: Service;
   before(async () => {
-    service = await startService({ probe });
+    service = await startService();
   });
   after(() => service.stop());
 
@@ -192,7 +190,7 @@ describe("the page at /docs of an open service", { skip }, () => {
   });
 
   test("lets a page load nothing from elsewhere, nor run what stands in the page", async (t) => {
-    const other = await startService({ probe });
+    const other = await startService();
     t.after(() => other.stop());
     const page = await browser.newPage();
     page.setDefaultTimeout(patienceMs);

@@ -7,7 +7,6 @@ import { type Service, startService } from "../http/service.ts";
 import { openBrowser, picturesFolder, type Seen, watchPage } from "./browser.ts";
 
 /** What drives the browser runs in the thread of the service. */
-const probe = { standstillMs: 1_000 };
 
 const opened = await openBrowser();
 const skip = "why" in opened ? opened.why : false;
@@ -49,7 +48,7 @@ describe("the page at the root", { skip }, () => {
   let service: Service;
   before(async () => {
     const names = ["articles", "authors", "topics", `a${"long-name".repeat(6)}`];
-    service = await startService({ probe, collections: Object.fromEntries(names.map((name) => [name, {}])) });
+    service = await startService({ collections: Object.fromEntries(names.map((name) => [name, {}])) });
   });
   after(() => service.stop());
 

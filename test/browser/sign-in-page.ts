@@ -18,7 +18,6 @@ export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core
 export function start(t: TestContext, options: Parameters<typeof startPeople>[1] = {}): Promise<People> {
   return startPeople(t, {
     // What drives the browser runs in the thread of the service.
-    probe: { standstillMs: Number.POSITIVE_INFINITY },
     console: true,
     collections: {
       users: {

@@ -87,7 +87,6 @@ async function open(kind: StoreAddress["kind"]): Promise<Place> {
     auth: { keys: false, jwt: settingsFor([pair]) },
     collections: Object.fromEntries(names.map((name) => [name, collection])),
     // The followers and the model run in this process, too.
-    probe: { standstillMs: 10_000, rssBytes: 4_000_000_000 },
     isWatched: false,
     limits: { streams: 10_000, streamsPerCaller: 10_000 },
   };

@@ -15,7 +15,7 @@ import { problems } from "../../src/errors.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { type Service, startService } from "../http/service.ts";
 import { machineTime, nextMillisecond } from "../until.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 
 test("the client knows every code of the service, and no other", () => {
   assert.deepEqual(problemCodes, Object.keys(problems));
@@ -35,7 +35,6 @@ test("a caller who can write and not read gets the id of what it wrote", async (
   const service = await startService({
     auth: { keys: false, jwt: settingsFor([pair]) },
     collections: { books: { id: "integer", access }, notes: { access } },
-    probe,
   });
   t.after(() => service.stop());
   const baseUrl = `${service.origin}/api/v1`;
@@ -70,7 +69,7 @@ describe("the client", () => {
   let service: Service;
   let client: Client<typeof config>;
   before(async () => {
-    service = await startService({ collections: config.collections, probe });
+    service = await startService({ collections: config.collections });
     client = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1/` });
   });
   after(() => service.stop());

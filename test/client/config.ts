@@ -67,4 +67,3 @@ export const config = defineConfig({
 });
 
 /** The client is compiled and runs in the thread of the service, whose standstills are not looked at here. */
-export const probe = { standstillMs: Number.POSITIVE_INFINITY };

@@ -9,13 +9,13 @@ import {
   ProblemError,
 } from "../../client/src/index.ts";
 import { type Service, startService } from "../http/service.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 
 describe("the client loses no update:", () => {
   let service: Service;
   let client: Client<typeof config>;
   before(async () => {
-    service = await startService({ collections: config.collections, probe });
+    service = await startService({ collections: config.collections });
     client = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
   });
   after(() => service.stop());

@@ -11,7 +11,7 @@ import { openKeys } from "../../src/store/open.ts";
 import { startService } from "../http/service.ts";
 import { openTestStore } from "../http/test-store.ts";
 import { machineTime, until } from "../until.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
 import { startStreamProxy } from "./stream-proxy.ts";
 
@@ -45,7 +45,7 @@ test("connections that are cut anywhere lose no event, and keep the order of eac
 test("a feed goes on when the service has restarted", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
   const place = await openTestStore(folder);
-  const start = () => startService({ collections: config.collections, store: place.address, probe });
+  const start = () => startService({ collections: config.collections, store: place.address });
   let service = await start();
   const proxy = await startStreamProxy(service.port);
   t.after(async () => {

@@ -4,7 +4,7 @@ import { type Client, createClient } from "../../client/src/index.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
 import { randomOf, seed } from "../seed.ts";
 import { until } from "../until.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 import { type StreamProxy, startStreamProxy } from "./stream-proxy.ts";
 
 /** A service, a client that reaches it directly, and one that reaches it through a proxy. */
@@ -20,7 +20,7 @@ export const retry = { baseMs: 5, maxMs: 50 };
 
 /** Starts a service with the tests' collections. It stops after the test. */
 export async function startFixture(t: TestContext, options: ServiceOptions = {}): Promise<Fixture> {
-  const service = await startService({ collections: config.collections, probe, ...options });
+  const service = await startService({ collections: config.collections, ...options });
   t.after(() => service.stop());
   const proxy = await startStreamProxy(service.port);
   t.after(() => proxy.stop());

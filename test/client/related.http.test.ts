@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, HoldfastError } from "../../client/src/index.ts";
 import { startServiceForFile } from "../http/service.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 
 const { members, ...collections } = config.collections;
 // Clients could not set this attribute.
 const { joinedOn: _, ...properties } = members.schema.properties;
 const open = { ...members, schema: { ...members.schema, required: ["name"], properties } };
-const service = await startServiceForFile({ collections: { ...collections, members: open }, probe });
+const service = await startServiceForFile({ collections: { ...collections, members: open } });
 const client = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
 const ann = (await service.create("members", { name: "Ann" })).id;
 const shelf = (await client.shelves.create({ name: "left", ownerId: ann })).id;

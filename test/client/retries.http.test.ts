@@ -18,7 +18,7 @@ import {
 import { waitMs } from "../../client/src/retry.ts";
 import { type Service, startService } from "../http/service.ts";
 import { machineTime, until } from "../until.ts";
-import { config, probe } from "./config.ts";
+import { config } from "./config.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 describe("when the answer is lost after the commit, the client", () => {
@@ -26,7 +26,7 @@ describe("when the answer is lost after the commit, the client", () => {
   let proxy: FaultProxy;
   let client: Client<typeof config>;
   before(async () => {
-    service = await startService({ collections: config.collections, probe });
+    service = await startService({ collections: config.collections });
     proxy = await startFaultProxy(service.port);
     client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, retry: { baseMs: 5 } });
   });
@@ -130,14 +130,14 @@ describe("when the answer is lost after the commit, the client", () => {
 });
 
 test("the client comes back when the rate limit lets it", async (t) => {
-  const service = await startService({ rate: { requests: 1, perSeconds: 1 }, probe });
+  const service = await startService({ rate: { requests: 1, perSeconds: 1 } });
   t.after(() => service.stop());
   const client = createClient({ baseUrl: `${service.origin}/api/v1`, retry: { baseMs: 5, attempts: 20 } });
   for (const n of [1, 2, 3]) await client.notes?.create({ n });
 });
 
 test("the client does not wait longer for the rate limit than it may", async (t) => {
-  const service = await startService({ rate: { requests: 1, perSeconds: 600 }, probe });
+  const service = await startService({ rate: { requests: 1, perSeconds: 600 } });
   t.after(() => service.stop());
   const client = createClient({ baseUrl: `${service.origin}/api/v1` });
   await client.notes?.create({});
@@ -287,7 +287,6 @@ test("waits grow, vary, heed Retry-After and have an end", () => {
 test("a retry that must not see the stored response throws ResultHiddenError, and the write took effect", async (t) => {
   const service = await startService({
     collections: config.collections,
-    probe,
     trustProxy: ["127.0.0.1"],
   });
   t.after(() => service.stop());

@@ -15,7 +15,7 @@ import { until } from "../until.ts";
 const path = "/api/v1/topics/_events?since=start";
 
 async function start(t: TestContext): Promise<Service> {
-  const service = await startService({ probe: { standstillMs: 2_000 } });
+  const service = await startService();
   t.after(() => service.stop());
   return service;
 }

@@ -50,8 +50,7 @@ export interface Fixture {
 export function useFixture(mode: (typeof modes)[number]): Fixture {
   const fixture: Partial<Fixture> = {};
   before(async () => {
-    const probe = { standstillMs: Number.POSITIVE_INFINITY }; // whole front ends are loaded in this thread
-    const service = await startService(mode === "declared" ? { collections, probe } : { probe });
+    const service = await startService(mode === "declared" ? { collections } : {});
     fixture.service = service;
     fixture.url = `${service.origin}/api/v1`;
     const create = async (collection: string, attributes: object) =>

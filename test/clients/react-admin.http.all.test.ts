@@ -393,8 +393,7 @@ for (const [name, provider] of Object.entries(providers)) {
     } as const;
 
     async function start(t: TestContext, options: Parameters<typeof startService>[0] = { collections }) {
-      const probe = { standstillMs: Number.POSITIVE_INFINITY };
-      const service = await startService({ probe, ...options });
+      const service = await startService(options);
       t.after(() => service.stop());
       const url = `${service.origin}/api/v1`;
       const sent: string[] = [];

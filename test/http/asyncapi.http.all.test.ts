@@ -59,10 +59,9 @@ interface Document {
 
 const services: Record<string, Service> = {};
 before(async () => {
-  const probe = { standstillMs: 60_000 }; // the parser runs in the thread of the services
-  services.open = await startService({ probe });
-  services.declared = await startService({ ...declared, probe });
-  services.guarded = await startService({ ...guarded, probe });
+  services.open = await startService();
+  services.declared = await startService(declared);
+  services.guarded = await startService(guarded);
 });
 after(() => Promise.all(Object.values(services).map((service) => service.stop())));
 

@@ -29,7 +29,6 @@ const times = {
 } as const;
 
 const service = await startServiceForFile({
-  probe: { standstillMs: 1_000 }, // tests compile further schemas in this thread
   now: () => at,
   collections: {
     posts: { schema, defaults: { status: "draft", ...now } },

@@ -27,7 +27,7 @@ const collections = {
   members: { references: { teamId: { collection: "teams", onDelete: "cascade" } } },
 } as const;
 
-const service = await startServiceForFile({ collections, probe: { standstillMs: Number.POSITIVE_INFINITY } });
+const service = await startServiceForFile({ collections });
 
 interface Deleted {
   id: string | number;

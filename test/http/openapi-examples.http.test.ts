@@ -89,7 +89,7 @@ describe("the examples of a document", () => {
   let document: Document;
   before(async () => {
     // Ajv compiles schemas in the thread of the service.
-    service = await startService({ ...declared, probe: { standstillMs: Number.POSITIVE_INFINITY } });
+    service = await startService(declared);
     document = await read(service);
   });
   after(() => service.stop());

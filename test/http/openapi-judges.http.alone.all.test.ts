@@ -25,7 +25,6 @@ test("the documents of a service satisfy Spectral and Redocly", async (t) => {
   const short = await startService({
     ...{ ...declared, ...guarded, collections },
     openCollections: true,
-    probe: { standstillMs: 2_000 },
   });
   const services = { ...(await startDescribed()), short };
   t.after(() => Promise.all(Object.values(services).map((service) => service.stop())));

@@ -68,10 +68,9 @@ export const guarded: ServiceOptions = {
 /** Starts an open service, one with declared collections, and one with access rules. The test must stop them. */
 export async function startDescribed(): Promise<Record<"open" | "declared" | "guarded", Service>> {
   // The services after the first are started, and their schemas compiled, in the thread of the ones before.
-  const probe = { standstillMs: 2_000 };
   return {
-    open: await startService({ probe }),
-    declared: await startService({ ...declared, probe }),
-    guarded: await startService({ ...guarded, probe }),
+    open: await startService(),
+    declared: await startService(declared),
+    guarded: await startService(guarded),
   };
 }

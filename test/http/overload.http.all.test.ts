@@ -122,7 +122,7 @@ test("a refused request leaves its connection usable, whatever content it had", 
 test("services in one process count waiting requests separately", async (t) => {
   let perTurn = 0;
   const turnBudget = () => ({ ...createTurnBudget(), perTurn: () => perTurn });
-  const startOne = () => start(t, { turnBudget: turnBudget(), probe: { standstillMs: 2_000 } });
+  const startOne = () => start(t, { turnBudget: turnBudget() });
   const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
   const fill = async (service: Service) =>
     Promise.all(Array.from({ length: 10 }, () => open(service, create + livez.repeat(950))));
@@ -141,7 +141,6 @@ for (const ending of ["go away", "are answered", "are answered again"]) {
     let perTurn = 0;
     const service = await start(t, {
       turnBudget: { ...createTurnBudget(), perTurn: () => perTurn },
-      probe: { standstillMs: 2_000 },
     });
     const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
     const crowd = Array.from({ length: 12 }, () => open(service, create + livez.repeat(950)));

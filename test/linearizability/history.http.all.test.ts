@@ -18,7 +18,6 @@ before(async () => {
   const names = Array.from({ length: histories }, (_, n) => collectionOf(n));
   service = await startService({
     collections: Object.fromEntries(names.map((name) => [name, { id: "integer" as const }])),
-    probe: { standstillMs: Number.POSITIVE_INFINITY }, // plans are made and histories checked in this thread
   });
   console.log(`HOLDFAST_TEST_SEED=${seed}, ${histories} histories`);
   const target = { send: (_client: number, request: Sent) => service.send(request), port: service.port };

@@ -90,7 +90,7 @@ test("the page of the guide works with the configuration of the guide, and says 
 });
 
 async function started(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService({ probe: { standstillMs: 1_000 }, ...options }); // the browser is driven in this thread
+  const service = await startService(options);
   t.after(() => service.stop());
   return service;
 }

@@ -32,7 +32,6 @@ async function start(
   const people = await startPeople(t, {
     ...options,
     // What drives the browser runs in the thread of the service.
-    probe: { standstillMs: Number.POSITIVE_INFINITY },
     console: true,
     users: { signUp: { domains: ["root.example"], roles: ["ops"] }, roles: ["editor", "ops"], ...users },
   });

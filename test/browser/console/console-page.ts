@@ -60,8 +60,7 @@ export function seeds(count: number): NonNullable<ServiceOptions["seeds"]> {
 /** Starts a service with the console. The test must stop it. */
 export function startShop(options: ServiceOptions = {}): Promise<Service> {
   // What drives the browser runs in the thread of the service.
-  const probe = { standstillMs: Number.POSITIVE_INFINITY };
-  return startService({ probe, console: true, collections, seeds: seeds(12), ...options });
+  return startService({ console: true, collections, seeds: seeds(12), ...options });
 }
 
 /** How a page is opened. */

@@ -13,7 +13,6 @@ const address = "javascript:window.fired=true//";
 const reversed = "\u202egnp.exe\u2066";
 
 /** What drives the browser runs in the thread of the service. */
-const probe = { standstillMs: Number.POSITIVE_INFINITY };
 
 const opened = await openBrowser();
 const skip = "why" in opened ? opened.why : false;
@@ -55,7 +54,6 @@ describe("hostile texts in the console", { skip }, () => {
       list: [attack, address],
     };
     service = await startService({
-      probe,
       console: true,
       collections: {
         open: {},
@@ -179,7 +177,6 @@ describe("large and exact resources in the console", { skip }, () => {
   let service: Service;
   before(async () => {
     service = await startService({
-      probe,
       console: true,
       limits: { bodyBytes: 4 * 1024 * 1024 },
       collections: { things: {} },

@@ -61,7 +61,6 @@ describe(`a list of ${count.toLocaleString("en")} resources with ${attributes} a
     await fill(join(folder, "large.db"));
     service = await startService({
       // What drives the browser runs in the thread of the service.
-      probe: { standstillMs: Number.POSITIVE_INFINITY },
       console: true,
       store: { kind: "sqlite", path: join(folder, "large.db") },
     });

@@ -1,4 +1,4 @@
-/** Each part of the bench still runs. `npm run prove -- bench` runs all of them; `npm run test:all` runs one. */
+/** Each part of the bench still runs. `npm run prove -- bench` runs all of them, and `npm run prove -- files` one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { efforts } from "../../bench/harness/effort.ts";

@@ -76,7 +76,6 @@ const proofs: Record<string, () => Promise<boolean>> = {
       {
         HOLDFAST_TEST_GUESSES: "10000",
         HOLDFAST_TEST_ORDERS: "all",
-        HOLDFAST_TEST_ORDERS: "all",
         HOLDFAST_TEST_ROUNDS: "2000",
         HOLDFAST_TEST_TIMES: "yes",
         HOLDFAST_TEST_RACES: "1000",

@@ -122,14 +122,14 @@ test("an account is changed as it was read, reset, signed out and deleted", asyn
   await $accounts.reset(user.id);
   assert.equal((await people.post("sign-in", proof)).status, 401);
   await $accounts.delete(await $accounts.get(user.id));
-  for (const gone of [
-    $accounts.get(user.id),
-    $accounts.signOut(user.id),
-    $accounts.reset(user.id),
-    $accounts.sessions(user.id),
-    $accounts.delete(user.id),
+  for (const ask of [
+    () => $accounts.get(user.id),
+    () => $accounts.signOut(user.id),
+    () => $accounts.reset(user.id),
+    () => $accounts.sessions(user.id),
+    () => $accounts.delete(user.id),
   ])
-    await assert.rejects(gone, NotFoundError);
+    await assert.rejects(ask, NotFoundError);
   const { accounts } = await $accounts.list();
   await assert.rejects($accounts.delete(accounts[0] as Account), (error: unknown) => {
     return error instanceof ProblemError && error.code === "LAST_ADMINISTRATOR";

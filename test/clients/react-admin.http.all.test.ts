@@ -356,8 +356,8 @@ function refusals(make: Make, fixture: Fixture): void {
     const previousData = await ownTopic(fixture);
     const { id } = previousData;
     for (const attempt of [
-      make(fixture.url).create("topics", { data: { title: "x", views: "many" } }),
-      make(fixture.url).update("topics", { id, data: { views: "many" }, previousData }),
+      () => make(fixture.url).create("topics", { data: { title: "x", views: "many" } }),
+      () => make(fixture.url).update("topics", { id, data: { views: "many" }, previousData }),
     ])
       await assert.rejects(attempt, (error) => {
         assert.ok(error instanceof HttpError);

@@ -69,7 +69,7 @@ export interface Job {
   file: string;
   /** The store of its services. @default the value of HOLDFAST_TEST_STORE */
   store?: "sqlite" | "postgres";
-  /** It shares its process with no other file. */
+  /** It shares its process with no other file. A file with a browser never does, because the files of a folder share the browser. */
   isAlone: boolean;
   /** Variables of the environment for this run. Then it has a process of its own. */
   env?: Readonly<Record<string, string>>;
@@ -82,7 +82,10 @@ export interface Job {
  * the files on both.
  */
 export function jobsOf(tier: Tier): Job[] {
-  const named = testFiles().map((file) => ({ file, ...nameOf(file) }));
+  const named = testFiles().map((file) => {
+    const { kind, tier, isAlone } = nameOf(file);
+    return { file, kind, tier, isAlone: isAlone || kind === "browser" };
+  });
   const own = named.filter((each) => each.tier === tier);
   const second = named.filter(
     (each) => each.kind === "both" && (each.tier === tier || (tier === "all" && each.tier === "test")),

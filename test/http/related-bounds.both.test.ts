@@ -117,3 +117,33 @@ test("a page ends where a relation has 1,000 resources or takes 10 queries, and 
   assert.equal(listed.count, 1_500);
   assert.equal(listed.queries.length, 2);
 });
+
+test("the text of a resource is parsed as often for ten references as for one", async (t) => {
+  const names = Array.from({ length: 10 }, (_, n) => `r${n}`);
+  const service = await start(t, {
+    collections: {
+      articles: {
+        schema: {
+          type: "object",
+          properties: { objects, ...Object.fromEntries(names.map((name) => [`${name}Id`, text])) },
+        },
+        references: Object.fromEntries(names.map((name) => [`${name}Id`, { collection: "users", as: name }])),
+      },
+      users: { schema: { type: "object", properties: { objects } } },
+    },
+    seeds: {
+      users: seeds(1, 0),
+      articles: seeds(3, 0, () => Object.fromEntries(names.map((name) => [`${name}Id`, idOf(0)]))),
+    },
+  });
+  const parse = t.mock.method(JSON, "parse");
+  const parsesFor = async (embed: string) => {
+    parse.mock.resetCalls();
+    const { status } = await service.send({ path: `/api/v1/articles?embed=${embed}` });
+    assert.equal(status, 200);
+    return parse.mock.calls.filter(({ arguments: [given] }) => String(given).includes('"r9Id"')).length;
+  };
+  const once = await parsesFor("r0");
+  assert.ok(once > 0);
+  assert.equal(await parsesFor(names.join()), once);
+});

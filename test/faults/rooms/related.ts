@@ -76,8 +76,8 @@ export const relatedFaults: readonly Fault[] = [
   {
     name: "embed-in-one-turn",
     what: "The service parses each text for each of its references, and all in one turn of the event loop.",
-    noticedBy: "test/http/related-memory",
-    test: "10 relations of 100 resources of almost 2 MiB stay within the bounds",
+    noticedBy: bounds,
+    test: "the text of a resource is parsed as often for ten references as for one",
     replacements: [
       [
         "ids.set(id, idsIn(resource, embed));\n    const paused = pause(text.length);",

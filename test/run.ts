@@ -78,7 +78,7 @@ function jobsOfArguments(): Job[] {
   return subjects.flatMap(filesNamed).map((file) => ({ file: resolve(file), isAlone }));
 }
 
-/** The files that a subject, a path or a pattern names. Ends the program if there is none. */
+/** The files that a subject, a path or a pattern names. If no file has the name, it ends the program. */
 function filesNamed(text: string): string[] {
   if (statSync(text, { throwIfNoEntry: false })?.isFile()) return [text];
   const found = /[*?{]/.test(text) ? globSync(text).filter((file) => file.endsWith(".test.ts")) : [];

@@ -47,8 +47,8 @@ export interface StoreOptions {
   /** How long a write waits for an import in progress, in milliseconds. Then it is refused. @default 5000 */
   importWaitMs?: number;
   /**
-   * The time between two searches for old changes, in milliseconds. The first one is at the start. `Infinity`: there is none. @default
-   * 60000
+   * The time between two searches for old changes, in milliseconds. The first one is at the start. With `Infinity`, the store never
+   * searches. @default 60000
    */
   sweepMs?: number;
   /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptLimits` */

@@ -79,7 +79,7 @@ async function compare(sent: Sent, expectedFor: (caller: Caller | undefined) => 
   for (const caller of kinds) await compareAs(caller, sent, expectedFor(caller));
 }
 
-/** What no rule decides, for the requests to a path in a collection that lets nobody in. */
+/** What the guard decides without a rule, for the requests to a path in a collection whose rules let no caller in. */
 const expectedOfAnybody: Readonly<Record<string, (caller: Caller | undefined) => Expected>> = {
   administration: () => "go",
   anybody: () => "go",

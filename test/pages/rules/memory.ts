@@ -29,7 +29,7 @@ export class Memory {
     }
   }
 
-  /** The value that is kept with this name and this key; `undefined` if there is none. It must survive JSON. */
+  /** The value that the cache has under this name and this key, or `undefined`. The value must survive JSON. */
   recall<Value>(name: string, key: string): Value | undefined {
     const kept = this.#before[name];
     if (kept?.key !== key) return undefined;

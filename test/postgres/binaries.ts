@@ -29,7 +29,7 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   if (canRun(inPlace)) return inPlace;
   // Another user may have no access to the folder of the packages.
   const copy = join(folder, "native");
-  cpSync(native, copy, { recursive: true });
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true }); // its links stay within it
   return startable(copy, libraryPath(copy, folder));
 }
 

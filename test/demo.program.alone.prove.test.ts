@@ -11,7 +11,8 @@ import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { folder, run, serve, stop } from "./commands/cli.ts";
+import { run, serve, stop } from "./commands/cli.ts";
+import { makeFolder } from "./folder.ts";
 
 type Resource = Record<string, unknown>;
 
@@ -130,7 +131,7 @@ export default { ...demo, limits: { queryMs: 1 } };
 };
 
 test("the demo: its requests, its indexes, and its data in and out", async (t) => {
-  const cwd = await folder(t, hurried);
+  const cwd = makeFolder(hurried);
   await importAll(t, cwd);
 
   await t.test("each request of the README gets the right resources", async () => {

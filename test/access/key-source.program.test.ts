@@ -1,13 +1,13 @@
 /** Where keys come from, and what becomes of tokens when they do not come. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { JwksPlace } from "../../src/access/authenticate.ts";
 import { Tokens } from "../../src/access/jwt/tokens.ts";
 import { StartError } from "../../src/errors.ts";
+import { makeFolder } from "../folder.ts";
 import { ceilingMs, until } from "../until.ts";
 import { refuses } from "./check.ts";
 import {
@@ -231,9 +231,8 @@ test("an RSA key that does not say what it is for is for RS256 alone", async () 
   await refuses("INVALID_TOKEN", () => subjectOf({ ...pair, alg: "RS384" }));
 });
 
-test("a file of keys is read at the start, and again when a token names a key that is not in it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-keys-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("a file of keys is read at the start, and again when a token names a key that is not in it", async () => {
+  const folder = makeFolder();
   const path = join(folder, "jwks.json");
   await assert.rejects(open({ kind: "file", path }), (error) => {
     assert.ok(error instanceof StartError);

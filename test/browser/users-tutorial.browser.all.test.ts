@@ -5,7 +5,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { codeShape, goodPassword } from "../http/users/people.ts";
 import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
@@ -33,7 +33,7 @@ function start(t: TestContext, command: string, args: readonly string[], cwd: st
 /** Starts the service and the page of the tutorial in a new folder. Throws if one of them ends, because another program has its port. */
 async function startBoth(t: TestContext, service: number, page: number) {
   const tutorial = await readFile("docs/tutorial/application-with-users.md", "utf8");
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   await mkdir(join(cwd, "node_modules"));
   await symlink(resolve("."), join(cwd, "node_modules", "holdfast"));
   await writeFile(join(cwd, "package.json"), '{"type":"module"}');

@@ -3,12 +3,11 @@
  * history of the resources says, in order for each resource; and a list with the events after it is the final list.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { StoreAddress } from "../../src/store/open.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
+import { makeFolder } from "../folder.ts";
 import { type CloudEvent, linkOf, sinceOf } from "../http/follow.ts";
 import { type Service, startService } from "../http/service.ts";
 import { openDatabase } from "../postgres/databases.ts";
@@ -74,7 +73,7 @@ interface Place {
 }
 
 async function open(kind: StoreAddress["kind"]): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
+  const folder = makeFolder();
   const database = kind === "postgres" ? await openDatabase() : undefined;
   const store: StoreAddress = database
     ? { kind: "postgres", url: database.url }
@@ -97,7 +96,6 @@ async function open(kind: StoreAddress["kind"]): Promise<Place> {
     async stop() {
       for (const service of services) await service.stop();
       await database?.release();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -5,7 +5,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { folder, serve } from "../commands/cli.ts";
+import { serve } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { blocksOf, readPage } from "../pages/markdown.ts";
 
 const configuration = `
@@ -47,7 +48,7 @@ const guides = {
 };
 
 test("the examples of the guides compile, and run one after the other", async (t) => {
-  const cwd = await folder(t, { "package.json": '{"type":"module"}', "holdfast.config.ts": configuration });
+  const cwd = makeFolder({ "package.json": '{"type":"module"}', "holdfast.config.ts": configuration });
   await install(cwd);
   const programs = await Promise.all(
     Object.entries(guides).map(async ([guide, prints], n) => {

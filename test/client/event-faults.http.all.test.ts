@@ -1,13 +1,11 @@
 /** The typed client's feeds when connections break, stall or are refused: no event is lost. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { createClient, ProblemError } from "../../client/src/index.ts";
 import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
 import { hashCredential } from "../../src/access/credential-ring.ts";
 import { openKeys } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { startService } from "../http/service.ts";
 import { openTestStore } from "../http/test-store.ts";
 import { machineTime, until } from "../until.ts";
@@ -43,7 +41,7 @@ test("connections that are cut anywhere lose no event, and keep the order of eac
 });
 
 test("a feed goes on when the service has restarted", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
+  const folder = makeFolder();
   const place = await openTestStore(folder);
   const start = () => startService({ collections: config.collections, store: place.address });
   let service = await start();
@@ -52,7 +50,6 @@ test("a feed goes on when the service has restarted", async (t) => {
     await proxy.stop();
     await service.stop();
     place.release();
-    await rm(folder, { recursive: true, force: true });
   });
   const client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, retry });
   const feed = client.notes.events();

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { promisify } from "node:util";
-import { folder } from "../commands/cli.ts";
 import { npm, type Packed, strangersEnvironment } from "../commands/stranger.ts";
+import { makeFolder } from "../folder.ts";
 import { startService } from "../http/service.ts";
 
 const program = `
@@ -34,8 +34,8 @@ const runtimes = [
 ];
 
 /** Packs a package of this clone, and installs it in a new folder with these files. */
-async function install(t: TestContext, name: string, files: Record<string, string>) {
-  const cwd = await folder(t, {
+async function install(name: string, files: Record<string, string>) {
+  const cwd = makeFolder({
     "package.json": '{"name":"stranger","private":true,"type":"module"}',
     ...files,
   });
@@ -71,7 +71,7 @@ async function compile(cwd: string): Promise<void> {
 }
 
 test("the client, installed in an empty folder,", async (t) => {
-  const installed = await install(t, "client", { "program.ts": program, "use.ts": use });
+  const installed = await install("client", { "program.ts": program, "use.ts": use });
   const { cwd } = installed;
 
   await t.test("is what was built and nothing else, and brings nothing along", () =>
@@ -103,7 +103,7 @@ const useInReactAdmin = `
 `;
 
 test("the package for react-admin, installed in an empty folder,", async (t) => {
-  const installed = await install(t, "react-admin", { "use.ts": useInReactAdmin });
+  const installed = await install("react-admin", { "use.ts": useInReactAdmin });
   const { cwd } = installed;
 
   await t.test("is what was built and nothing else, and brings nothing along", () =>

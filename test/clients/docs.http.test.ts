@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { DataProvider } from "ra-core";
+import { makeFolder } from "../folder.ts";
 import { blocksOf, readPage } from "../pages/markdown.ts";
 import { type Fixture, ownTopic, type Topic, useFixture } from "./fixture.ts";
 
@@ -27,9 +27,8 @@ type Refine = ReturnType<typeof import("@refinedev/simple-rest").default>;
 const packages = ["ra-data-simple-rest", "ra-data-json-server", "@refinedev/simple-rest", "axios"];
 
 /** Writes the code blocks of a guide as one module into the folder with the packages, and loads it. */
-async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loaded> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-guide-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+async function load(text: string, { url }: Fixture): Promise<Loaded> {
+  const folder = makeFolder();
   const link = async (name: string, target: string) => {
     const path = join(folder, "node_modules", name);
     await mkdir(dirname(path), { recursive: true });
@@ -82,8 +81,8 @@ describe("the guide for react-admin", () => {
   const guide = codeOf("react-admin");
 
   for (const name of ["ra-data-simple-rest", "ra-data-json-server"])
-    test(`works with ${name}`, async (t) => {
-      const { dataProvider } = await load(t, guide.replaceAll("ra-data-simple-rest", name), fixture);
+    test(`works with ${name}`, async () => {
+      const { dataProvider } = await load(guide.replaceAll("ra-data-simple-rest", name), fixture);
       const { id } = await ownTopic(fixture, { views: 2000 });
       const filter = { views_gte: 100, title_like: "o" };
       const { data, total } = await dataProvider.getList<Topic>("topics", { ...list, filter });
@@ -93,7 +92,7 @@ describe("the guide for react-admin", () => {
 
   test("sends a token", async (t) => {
     storeToken(t);
-    const { withToken } = await load(t, guide, fixture);
+    const { withToken } = await load(guide, fixture);
     assert.deepEqual((await withToken(await startEcho(t))).json, ["Bearer hf_one"]);
   });
 });
@@ -101,8 +100,8 @@ describe("the guide for react-admin", () => {
 describe("the guide for refine", () => {
   const resource = "topics";
 
-  test("works, with the filters and the page that it shows", async (t) => {
-    const { holdfast, filters, pagination } = await load(t, codeOf("refine"), fixture);
+  test("works, with the filters and the page that it shows", async () => {
+    const { holdfast, filters, pagination } = await load(codeOf("refine"), fixture);
     assert.equal((await holdfast.getList({ resource, pagination: pagination ?? {} })).data.length, 12);
     const topic = await ownTopic(fixture, { title: "Topic with a city" });
     assert.deepEqual(await holdfast.getList({ resource, filters: filters ?? [] }), {
@@ -113,13 +112,13 @@ describe("the guide for refine", () => {
 
   test("sends a token", async (t) => {
     storeToken(t);
-    const { withErrors } = await load(t, codeOf("refine"), { ...fixture, url: await startEcho(t) });
+    const { withErrors } = await load(codeOf("refine"), { ...fixture, url: await startEcho(t) });
     assert.deepEqual((await withErrors.getList({ resource })).data, ["Bearer hf_one"]);
   });
 
   test("tells what is wrong with each field", async (t) => {
     storeToken(t);
-    const { withErrors } = await load(t, codeOf("refine"), fixture);
+    const { withErrors } = await load(codeOf("refine"), fixture);
     const create = withErrors.create({ resource, variables: { views: "many" } });
     await assert.rejects(create, ({ statusCode, message, errors }) => {
       assert.equal(statusCode, 400);
@@ -129,8 +128,8 @@ describe("the guide for refine", () => {
     });
   });
 
-  test("has the total of a list without a page size only without filters", async (t) => {
-    const { holdfast } = await load(t, codeOf("refine"), fixture);
+  test("has the total of a list without a page size only without filters", async () => {
+    const { holdfast } = await load(codeOf("refine"), fixture);
     for (let n = 0; n < 101; n++) await fixture.service.create("topics", { title: "Many", views: 5 });
     const pagination = { mode: "off" } as const;
     const filters = [{ field: "views", operator: "eq", value: 5 } as const];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { run } from "./cli.ts";
 
 const cases: [args: string[], advice: RegExp][] = [
   [["serve", "4000"], /With npm, write options after "--": npm start -- --port 4000/],
@@ -9,7 +10,7 @@ const cases: [args: string[], advice: RegExp][] = [
 
 for (const [args, advice] of cases)
   test(`holdfast ${args.join(" ")} says what to write`, async (t) => {
-    const { exitCode, stderr } = await run(t, args, { cwd: await folder(t) });
+    const { exitCode, stderr } = await run(t, args, { cwd: makeFolder() });
     assert.equal(exitCode, 1);
     assert.match(stderr, advice);
     assert.equal(stderr.trim().split("\n").length, 1);

@@ -6,6 +6,7 @@ import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { node } from "../node.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
@@ -13,7 +14,6 @@ import { parseTrace, tracing, whyNoTrace } from "../strace.ts";
 import { until } from "../until.ts";
 import {
   configuration,
-  folder,
   jsonLines,
   type RunningService,
   run,
@@ -30,7 +30,7 @@ const declared = configuration({ notes: {}, copies: {} });
 
 /** An address for `--store`, and a folder with a configuration. */
 async function place(t: TestContext, kind: (typeof stores)[number]): Promise<{ cwd: string; store: string }> {
-  const cwd = await folder(t, declared);
+  const cwd = makeFolder(declared);
   if (kind === "sqlite") return { cwd, store: "sqlite:shop.db" };
   const url = await databaseFor(t);
   return { cwd, store: url };
@@ -134,7 +134,7 @@ const imported = new Map<number, Buffer>();
 
 /** A folder with a store that has so many resources. */
 async function filled(t: TestContext, count = 20): Promise<string> {
-  const cwd = await folder(t, declared);
+  const cwd = makeFolder(declared);
   const file = join(cwd, "holdfast.db");
   const known = imported.get(count);
   if (known !== undefined) {
@@ -481,7 +481,7 @@ describe("a restore", () => {
   for (const kind of stores)
     test(`of ${kind} and a copy continue with the next integer id, also after the service was killed`, async (t) => {
       const { store } = await place(t, kind);
-      const cwd = await folder(t, configuration({ numbers: { id: "integer" } }));
+      const cwd = makeFolder(configuration({ numbers: { id: "integer" } }));
       const nextId = async (of: { base: string }) => {
         const headers = { "content-type": "application/json" };
         const created = await fetch(`${of.base}/numbers`, { method: "POST", headers, body: "{}" });

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { bundleProgram } from "../../tools/build/bundle.ts";
+import { makeFolder } from "../folder.ts";
 import { checkThreads } from "../threads/served.ts";
 import { until } from "../until.ts";
-import { folder, listening, type RunningService, runProgram, serve, start, stop } from "./cli.ts";
+import { listening, type RunningService, runProgram, serve, start, stop } from "./cli.ts";
 import { checkConsole } from "./console.ts";
 import { checkInventory } from "./inventory.ts";
 
@@ -39,10 +40,10 @@ function damage(path: string): void {
 }
 
 test("the single executable,", async (t) => {
-  const parts = await folder(t);
+  const parts = makeFolder();
   await promisify(execFile)(process.execPath, ["tools/build/binary.ts", parts]);
   const program = join(parts, process.platform === "win32" ? "holdfast.exe" : "holdfast");
-  const cwd = await folder(t, files);
+  const cwd = makeFolder(files);
   await mkdir(join(cwd, "node_modules/years"), { recursive: true });
   await writeFile(join(cwd, "node_modules/years/package.json"), '{"name":"years","main":"index.js"}');
   await writeFile(join(cwd, "node_modules/years/index.js"), "exports.firstYear = 1900;");
@@ -155,7 +156,7 @@ test("the single executable,", async (t) => {
   });
 
   await t.test("has licences of all that it contains, Node too, and a valid SBOM", async () => {
-    const bundles = await folder(t);
+    const bundles = makeFolder();
     await bundleProgram(bundles, []);
     checkInventory(parts, bundles, { atLeast: 50 });
     assert.match(await readFile(join(parts, "LICENCES.txt"), "utf8"), /OpenSSL/);

@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { configuration, folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run } from "./cli.ts";
 
 /** A folder with a backup in which one character of a resource is not the one that was written. */
 async function changed(t: TestContext): Promise<string> {
   const notes = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
-  const cwd = await folder(t, { "notes.ndjson": notes, ...configuration({ notes: {} }) });
+  const cwd = makeFolder({ "notes.ndjson": notes, ...configuration({ notes: {} }) });
   for (const args of [
     ["import", "notes", "notes.ndjson", "--store", "sqlite:shop.db"],
     ["backup", "backup.db", "--store", "sqlite:shop.db"],

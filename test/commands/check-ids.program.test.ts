@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
-import { configuration, folder, run } from "./cli.ts";
+import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
+import { configuration, run } from "./cli.ts";
 
 const withTitle = (title: object) => ({
   topics: { schema: { type: "object", required: ["title"], properties: { title } } },
@@ -13,8 +14,8 @@ const loose = withTitle({ type: "string" });
 const topics = '{"id":"a","title":"abc"}\n{"id":"b","title":"abcd"}\n{"id":"c","title":"abcde"}\n';
 
 /** A folder whose store was made under the loose schema. */
-async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
-  const cwd = await folder(t, { "topics.ndjson": topics, ...configuration(loose) });
+async function withStore(t: TestContext): Promise<string> {
+  const cwd = makeFolder({ "topics.ndjson": topics, ...configuration(loose) });
   const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   return cwd;

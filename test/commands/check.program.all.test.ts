@@ -3,10 +3,11 @@ import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
-import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
+import { makeCertificate } from "../http/certificates.ts";
 import { changeFile } from "../store/mend-checksums.ts";
-import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
+import { configuration, run, serve, serveHere, stop } from "./cli.ts";
 
 const withTitle = (title: object) => ({
   topics: { schema: { type: "object", required: ["title"], properties: { title } } },
@@ -16,8 +17,8 @@ const tight = withTitle({ type: "string", maxLength: 3 });
 const topics = '{"id":"a","title":"abc"}\n{"id":"b","title":"abcd"}\n{"id":"c","title":"abcde"}\n';
 
 /** A folder whose store was made under the loose schema. */
-async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
-  const cwd = await folder(t, { "topics.ndjson": topics, ...configuration(loose) });
+async function withStore(t: TestContext): Promise<string> {
+  const cwd = makeFolder({ "topics.ndjson": topics, ...configuration(loose) });
   const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   return cwd;
@@ -29,7 +30,7 @@ async function declare(cwd: string, collections: object, others: object = {}): P
 }
 
 test("a sound configuration without a store is fine, and no store is made", async (t) => {
-  const cwd = await folder(t, configuration(loose));
+  const cwd = makeFolder(configuration(loose));
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(stdout, /configuration: .*holdfast\.config\.json/);
@@ -48,7 +49,7 @@ const empties: Record<string, (path: string) => void> = {
 
 for (const [name, make] of Object.entries(empties))
   test(`to every command, a file ${name} is a store that does not exist yet`, async (t) => {
-    const cwd = await folder(t);
+    const cwd = makeFolder();
     make(join(cwd, "holdfast.db"));
     const commands = [
       ["export", "topics"],
@@ -131,8 +132,8 @@ test("a collection that is no longer declared is named, and nothing is wrong wit
 });
 
 /** A store of an older release, which has resources whose ids are reserved now. */
-async function withReservedIds(t: Parameters<typeof folder>[0]): Promise<string> {
-  const cwd = await folder(t, {
+async function withReservedIds(t: TestContext): Promise<string> {
+  const cwd = makeFolder({
     "topics.ndjson": topics.replace('"b"', '"xevents"').replace('"c"', '"xbulk"'),
     ...configuration(loose),
   });
@@ -190,7 +191,7 @@ test("in open mode, reserved ids are misfits in every collection", async (t) => 
 });
 
 test("an error in the configuration is one line", async (t) => {
-  const cwd = await folder(t, configuration({ topics: { schema: { type: "strin" } } }));
+  const cwd = makeFolder(configuration({ topics: { schema: { type: "strin" } } }));
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 1);
   assert.equal(stdout, "");
@@ -262,8 +263,8 @@ test("what was imported under another schema is checked when the old one comes b
 });
 
 /** The warnings of a check, which must go well. */
-async function warnings(t: Parameters<typeof folder>[0], config: object, keys: string[][] = []) {
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+async function warnings(t: TestContext, config: object, keys: string[][] = []) {
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   for (const key of keys) assert.equal((await run(t, ["keys", "create", ...key], { cwd })).exitCode, 0);
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 0, stderr);
@@ -323,14 +324,13 @@ test("a listener beyond this machine that nobody encrypts for is a warning", asy
   ];
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0" }), said);
   const certificate = await makeCertificate();
-  t.after(() => removeCertificate(certificate));
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", tls: certificate.files }), []);
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", trustProxy: ["10.0.0.1"] }), []);
   assert.deepEqual(await warnings(t, { auth }), []);
 });
 
 test("a certificate that the service would not start with is what is wrong", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.json": '{"tls":{"cert":"a.pem","key":"a.key"}}' });
+  const cwd = makeFolder({ "holdfast.config.json": '{"tls":{"cert":"a.pem","key":"a.key"}}' });
   const { exitCode, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(
@@ -440,7 +440,7 @@ test("a local service that makes its own secret is a warning, and a secret ends 
   const [said = "", ...others] = await warnings(t, config);
   assert.match(said, /^HOLDFAST_SECRET is not set, so the service makes a secret and keeps it in the store/);
   assert.deepEqual(others, []);
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const { stdout: secret } = await run(t, ["secret"], { cwd });
   assert.match(secret, /^[A-Za-z0-9+/]{43}=\n$/);
   const env = { HOLDFAST_SECRET: secret.trim() };
@@ -470,7 +470,7 @@ test("a secret that is missing where others can reach the service is an error of
     auth: { users: { collection: "users" } },
     collections: { users: {} },
   };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const { exitCode, stderr } = await run(t, ["check"], { cwd });
   assert.deepEqual([exitCode, stderr.split(".")[0]], [1, "holdfast: HOLDFAST_SECRET is missing"]);
 });
@@ -484,7 +484,7 @@ test("all secrets that are missing are reported at once", async (t) => {
     },
     collections: { users: {} },
   };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const { exitCode, stderr } = await run(t, ["check"], { cwd });
   const missing = [...stderr.matchAll(/^ *(HOLDFAST_\w+) is missing/gm)].map(([, name]) => name);
   const ofProviders = ["HOLDFAST_PROVIDER_GOOGLE_SECRET", "HOLDFAST_PROVIDER_GITLAB_SECRET"];
@@ -497,11 +497,11 @@ test("all secrets that are missing are reported at once", async (t) => {
 test("--asvs lists the requirements that a configuration with users meets, and reads no store", async (t) => {
   const users = { users: { access: { read: "public" } } };
   const auth = { users: { collection: "users", secondFactor: "required" } };
-  const cwd = await folder(t, { ...configuration(users, { auth }), "holdfast.db": "no store" });
+  const cwd = makeFolder({ ...configuration(users, { auth }), "holdfast.db": "no store" });
   const { exitCode, stdout, stderr } = await run(t, ["check", "--asvs"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(stdout, /^met by this configuration: 6\.3\.3, a second factor for all users$/m);
   assert.match(stdout, /^not met by this configuration: 6\.2\.12, .* \(auth\.users\.password\.breached\)$/m);
-  const without = await run(t, ["check", "--asvs"], { cwd: await folder(t, configuration({ a: {} })) });
+  const without = await run(t, ["check", "--asvs"], { cwd: makeFolder(configuration({ a: {} })) });
   assert.deepEqual([without.exitCode, /no auth\.users/.test(without.stderr)], [1, true]);
 });

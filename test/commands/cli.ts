@@ -1,10 +1,9 @@
 /** Runs command lines, inside the process of the test or as a separate program. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { TestContext } from "node:test";
@@ -229,14 +228,6 @@ export async function untilDeaf({ origin }: { origin: string }): Promise<void> {
 export async function stop(service: Running): Promise<Outcome> {
   service.process.kill("SIGTERM");
   return service.ended;
-}
-
-/** An empty folder that is removed when the test ends, with these files in it. */
-export async function folder(test: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) {
-  const path = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
-  test.after(() => rm(path, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
-  return path;
 }
 
 /** A configuration file that declares collections. */

@@ -4,11 +4,11 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { folder } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
 import { environmentOfTheMachine } from "./stranger.ts";
 
-test("a clone that was not set up says that npm ci must run first, and where", async (t) => {
-  const clone = await folder(t, { "package.json": '{"type":"module"}' });
+test("a clone that was not set up says that npm ci must run first, and where", async () => {
+  const clone = makeFolder({ "package.json": '{"type":"module"}' });
   cpSync("bin", join(clone, "bin"), { recursive: true });
   mkdirSync(join(clone, "src"));
   writeFileSync(join(clone, "src/cli.ts"), "");

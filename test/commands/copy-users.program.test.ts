@@ -7,10 +7,11 @@ import { put } from "../../src/records.ts";
 import { openStore } from "../../src/store/open.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import { accountsName, sessionsName, ticketsName, UserRecords } from "../../src/users/user-records.ts";
-import { folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { run } from "./cli.ts";
 
 test("a copy has the accounts of its source, and neither sessions nor tickets", async (t) => {
-  const place = await folder(t);
+  const place = makeFolder();
   const address = (name: string) => ({ kind: "sqlite", path: join(place, name) }) as const;
   const open = async (name: string) => {
     const store = await openStore(address(name));

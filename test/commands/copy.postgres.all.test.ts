@@ -3,9 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
-import { configuration, folder, type RunningService, run, serve, serveHere, start, stop } from "./cli.ts";
+import { configuration, type RunningService, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const collections = {
   topics: {
@@ -78,7 +79,7 @@ async function askAll(
 }
 
 test("the service on a copy, and on a copy of the copy, responds like the service on the source", async (t) => {
-  const cwd = await folder(t, configuration(collections));
+  const cwd = makeFolder(configuration(collections));
   const url = await makeUrl(t);
   const first = await serve(t, ["--store", "sqlite:a.db"], { cwd });
   const paths = await write(first);
@@ -130,7 +131,7 @@ function hasStarted(path: string): boolean {
 
 test("an interrupted copy prints a line, and the same command continues it", async (t) => {
   const lines = Array.from({ length: 60_000 }, (_, n) => JSON.stringify({ id: `x${n}`, n }));
-  const cwd = await folder(t, { "x.ndjson": lines.join("\n") });
+  const cwd = makeFolder({ "x.ndjson": lines.join("\n") });
   const store = ["--store", "a.db"];
   await run(t, ["import", "things", "x.ndjson", ...store], { cwd });
   const copying = start(t, ["copy", ...store, "--to", "b.db"], { cwd });
@@ -150,7 +151,7 @@ test("an interrupted copy prints a line, and the same command continues it", asy
 });
 
 test("copy refuses wrong stores in one line", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   await run(t, ["keys", "create", "--name", "k", "--store", "a.db"], { cwd });
   const refusals: [string[], RegExp][] = [
     [["--from", "a.db"], /required option '--to <address>'/],

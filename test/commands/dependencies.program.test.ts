@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { test } from "node:test";
 import { bundleModule, bundleProgram, packagesOutside } from "../../tools/build/bundle.ts";
-import { folder } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
 import { bundledFolders } from "./inventory.ts";
 
 const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
@@ -22,8 +22,8 @@ function importedPackages(cwd: string): string[] {
   return [...names];
 }
 
-test("the package declares each package that its files import or contain, by its exact version, and no other", async (t) => {
-  const cwd = await folder(t);
+test("the package declares each package that its files import or contain, by its exact version, and no other", async () => {
+  const cwd = makeFolder();
   await bundleProgram(cwd, packagesOutside());
   await bundleModule(cwd);
   const contained = bundledFolders(cwd).map((path) => path.replace(/^.*node_modules\//, ""));
@@ -31,8 +31,8 @@ test("the package declares each package that its files import or contain, by its
   for (const [name, version] of Object.entries(dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name);
 });
 
-test("the bundle of the single executable and of the image imports no package", async (t) => {
-  const cwd = await folder(t);
+test("the bundle of the single executable and of the image imports no package", async () => {
+  const cwd = makeFolder();
   await bundleProgram(cwd, []);
   assert.deepEqual(importedPackages(cwd), ["pg-native"]); // `pg` tries to load it only if an application asks for it
 });

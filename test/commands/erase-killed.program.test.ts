@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-import { folder, run, start } from "./cli.ts";
+import { run, start } from "./cli.ts";
 
 const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -19,7 +20,7 @@ const finishedLine =
   'removed what an interrupted erase of the resource "a" of people had left in the files of the store\n';
 
 test("an erase that is killed while it rewrites the file leaves nothing after the next one", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });
   const path = join(cwd, "holdfast.db");
   const reader = new DatabaseSync(path, { readOnly: true }); // while it reads, the erase cannot end

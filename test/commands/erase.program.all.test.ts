@@ -7,14 +7,15 @@ import { type TestContext, test } from "node:test";
 import { put, Records } from "../../src/records.ts";
 import { openStore } from "../../src/store/open.ts";
 import { auditCollection, auditName } from "../../src/users/audit.ts";
+import { makeFolder } from "../folder.ts";
 import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { startProgram } from "../store/programs/start.ts";
-import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
+import { configuration, run, serve, serveHere, stop } from "./cli.ts";
 
 const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
 test("an erased resource is gone with its history, and the command says so", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });
   const erased = await run(t, ["erase", "people", "a"], { cwd });
   assert.equal(erased.exitCode, 0, erased.stderr);
@@ -30,7 +31,7 @@ test("an erased resource is gone with its history, and the command says so", asy
 });
 
 test("the audit keeps no address, network or browser of an erased user, also not in the file", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });
   const store = await openStore({ kind: "sqlite", path: join(cwd, "holdfast.db") }, { history: "forever" });
   const records = new Records(store, [auditCollection]);
@@ -49,7 +50,7 @@ test("the audit keeps no address, network or browser of an erased user, also not
 });
 
 test("what a deleted resource left behind is erased, but not beside a running service", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });
   const service = await serve(t, [], { cwd });
   await fetch(`${service.base}/people/a`, { method: "DELETE" });
@@ -64,7 +65,7 @@ test("what a deleted resource left behind is erased, but not beside a running se
 });
 
 test("the id of a deleted resource is erased, even if the store has no history", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     people: '{"id":"xanthippe"}\n',
     "holdfast.config.json": '{"history":"none"}',
   });
@@ -82,7 +83,7 @@ test("the id of a deleted resource is erased, even if the store has no history",
 });
 
 test("a store or a collection that is not there is one line", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   const noStore = await run(t, ["erase", "people", "a"], { cwd });
   assert.match(noStore.stderr, /^holdfast: The store \/[^\n]+ does not exist\.\n$/);
   await run(t, ["import", "people", "people"], { cwd });
@@ -112,7 +113,7 @@ test("what refers to the erased resource keeps it, or is cleared or deleted as b
     addresses: '{"id":"h","of":"a"}\n{"id":"i","of":"b"}\n',
     doors: '{"id":"d","at":"h"}\n',
   };
-  const cwd = await folder(t, { ...files, ...configuration(declared) });
+  const cwd = makeFolder({ ...files, ...configuration(declared) });
   for (const name of Object.keys(files)) {
     const { exitCode, stderr } = await run(t, ["import", name, name], { cwd });
     assert.equal(exitCode, 0, stderr);
@@ -151,7 +152,7 @@ test("an erase that finds no space for its last step says so, and the same comma
   const disk = mountSmallDisk();
   if (disk === undefined) return t.skip(noDisk);
   t.after(() => disk.remove());
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     people: `${line}${'{"name":"Platon"}\n'.replace("}", `,"pad":"${"x".repeat(900)}"}`).repeat(600)}`,
   });
   const store = ["--store", join(disk.folder, "people.db")];
@@ -179,7 +180,7 @@ test("an erase that finds no space for its last step says so, and the same comma
 
 /** A store whose erase was killed between its transaction and the rewriting of the file. */
 async function killedErase(t: TestContext): Promise<string> {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   const { exitCode, stderr } = await run(t, ["import", "people", "people"], { cwd });
   assert.equal(exitCode, 0, stderr);
   const program = startProgram("erase.ts", [join(cwd, "holdfast.db"), "a"]);
@@ -213,7 +214,7 @@ test("a backup does not contain what a killed erase has left in the file, and ne
   const { exitCode, stderr } = await run(t, ["backup", "copied.db"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.ok(!filesWith(cwd, "Xanthippe").includes("copied.db"), "the backup");
-  const raw = await folder(t, {});
+  const raw = makeFolder({});
   for (const name of readdirSync(cwd).filter((name) => name.startsWith("holdfast.db")))
     writeFileSync(join(raw, name.replace("holdfast", "raw")), readFileSync(join(cwd, name)));
   const restored = await run(t, ["restore", join(raw, "raw.db")], { cwd: raw });
@@ -222,7 +223,7 @@ test("a backup does not contain what a killed erase has left in the file, and ne
 });
 
 test("an erase that another program hinders says so, and leaves the rest for later", async (t) => {
-  const cwd = await folder(t, { people: line });
+  const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });
   const reader = new DatabaseSync(join(cwd, "holdfast.db"), { readOnly: true });
   reader.exec("begin; select * from meta");

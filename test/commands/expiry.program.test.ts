@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, jsonLines, run, serveHere } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, jsonLines, run, serveHere } from "./cli.ts";
 
 const schema = {
   properties: {
@@ -25,7 +26,7 @@ async function declare(cwd: string, collections: object): Promise<void> {
 }
 
 test("a new expires deletes no resource unless the start accepts it", async (t) => {
-  const cwd = await folder(t, { "s.ndjson": lines, "t.ndjson": "{}\n", ...configuration(without) });
+  const cwd = makeFolder({ "s.ndjson": lines, "t.ndjson": "{}\n", ...configuration(without) });
   assert.equal((await run(t, ["import", "sessions", "s.ndjson"], { cwd })).exitCode, 0);
   await declare(cwd, expiring);
   const checked = await run(t, ["check"], { cwd });
@@ -53,7 +54,7 @@ test("a new expires deletes no resource unless the start accepts it", async (t) 
 });
 
 test("an export leaves out what has expired, and an import gets its values", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "s.ndjson": lines,
     "t.ndjson": '{"id":"d","name":"x"}\n',
     ...configuration(expiring),
@@ -69,8 +70,7 @@ test("an export leaves out what has expired, and an import gets its values", asy
 
 test("expires is refused where it cannot work, with all reasons", async (t) => {
   const note = { properties: { sessionId: { type: "string" } } };
-  const cwd = await folder(
-    t,
+  const cwd = makeFolder(
     configuration({
       sessions: { schema, expires: "expiresAt" },
       notes: { schema: note, references: { sessionId: "sessions" } },

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, run, start } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, start } from "./cli.ts";
 
 const lines = [
   '{"id":"a","n":-5,"note":"=1+1"}',
@@ -23,7 +24,7 @@ const things = {
 
 for (const from of ["--format csv", "the name of --output"]) {
   test(`an export is CSV because of ${from}, and importing it gives the same resources`, async (t) => {
-    const cwd = await folder(t, { things: lines.join("\n"), ...configuration({ things }) });
+    const cwd = makeFolder({ things: lines.join("\n"), ...configuration({ things }) });
     await run(t, ["import", "things", "things"], { cwd });
     const flags = from === "--format csv" ? ["--format", "csv"] : ["--output", "out.csv"];
     const { exitCode, stdout, stderr } = await run(t, ["export", "things", ...flags], { cwd });
@@ -39,7 +40,7 @@ for (const from of ["--format csv", "the name of --output"]) {
 
 test("an attribute that only the last of many resources has is a column, and nothing is missing", async (t) => {
   const many = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ id: `n${10_000 + n}`, n }));
-  const cwd = await folder(t, { things: `${many.join("\n")}\n{"id":"z","last":true}` });
+  const cwd = makeFolder({ things: `${many.join("\n")}\n{"id":"z","last":true}` });
   await run(t, ["import", "things", "things"], { cwd });
   const { stdout } = await run(t, ["export", "things", "--format", "csv"], { cwd });
   const rows = stdout.split("\r\n");
@@ -48,7 +49,7 @@ test("an attribute that only the last of many resources has is a column, and not
 });
 
 test("a name that ends in .csv is NDJSON when --format says so, and an empty collection is a header", async (t) => {
-  const cwd = await folder(t, { things: '{"id":"a"}', ...configuration({ things: {}, others: {} }) });
+  const cwd = makeFolder({ things: '{"id":"a"}', ...configuration({ things: {}, others: {} }) });
   await run(t, ["import", "things", "things"], { cwd });
   await run(t, ["export", "things", "--output", "out.csv", "--format", "ndjson"], { cwd });
   assert.equal(await readFile(join(cwd, "out.csv"), "utf8"), '{"id":"a"}\n');
@@ -57,7 +58,7 @@ test("a name that ends in .csv is NDJSON when --format says so, and an empty col
 
 test("a reader that has seen enough of the CSV ends the export quietly", async (t) => {
   const many = Array.from({ length: 30_000 }, (_, n) => JSON.stringify({ n, text: "x".repeat(50) }));
-  const cwd = await folder(t, { things: many.join("\n") });
+  const cwd = makeFolder({ things: many.join("\n") });
   await run(t, ["import", "things", "things"], { cwd });
   const exporting = start(t, ["export", "things", "--format", "csv"], { cwd });
   exporting.process.stdout?.once("data", () => exporting.process.stdout?.destroy());

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { run } from "./cli.ts";
 
 const unwritable = [
   { output: "no/such/x.ndjson", says: "its folder does not exist" },
@@ -12,7 +13,7 @@ const unwritable = [
 
 for (const { output, says } of unwritable) {
   test(`an export to ${output} is one line: ${says}`, async (t) => {
-    const cwd = await folder(t, { things: "{}" });
+    const cwd = makeFolder({ things: "{}" });
     await mkdir(join(cwd, "folder"));
     await run(t, ["import", "things", "things"], { cwd });
     const { exitCode, stderr } = await run(t, ["export", "things", "--output", output], { cwd });

@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { link, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, jsonLines, run, serve, start, stop } from "./cli.ts";
 
 const numbered = (n: number) =>
   Array.from({ length: n }, (_, index) => `{"id":"${String(index).padStart(6, "0")}","n":${index}}\n`).join(
@@ -12,7 +13,7 @@ const numbered = (n: number) =>
 
 test("an export has every resource on a line of its own, in id order, and nothing else on stdout", async (t) => {
   const text = numbered(3_000);
-  const cwd = await folder(t, { things: text });
+  const cwd = makeFolder({ things: text });
   await run(t, ["import", "things", "things"], { cwd });
   const { exitCode, stdout } = await run(t, ["export", "things"], { cwd });
   assert.equal(exitCode, 0);
@@ -21,7 +22,7 @@ test("an export has every resource on a line of its own, in id order, and nothin
 
 test("--output writes a file that appears when it is whole", async (t) => {
   const text = numbered(10);
-  const cwd = await folder(t, { things: text });
+  const cwd = makeFolder({ things: text });
   await run(t, ["import", "things", "things"], { cwd });
   const { exitCode, stdout, stderr } = await run(t, ["export", "things", "--output", "out.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
@@ -35,7 +36,7 @@ test("--output writes a file that appears when it is whole", async (t) => {
 });
 
 test("a file that cannot be written is one line", async (t) => {
-  const cwd = await folder(t, { things: "{}" });
+  const cwd = makeFolder({ things: "{}" });
   await run(t, ["import", "things", "things"], { cwd });
   const { exitCode, stderr } = await run(t, ["export", "things", "-o", "no/such/folder"], { cwd });
   assert.equal(exitCode, 1);
@@ -43,7 +44,7 @@ test("a file that cannot be written is one line", async (t) => {
 });
 
 test("an export beside a running service has one moment of it", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const service = await serve(t, [], { cwd });
   const create = (n: number) =>
     fetch(`${service.base}/things`, {
@@ -67,7 +68,7 @@ test("an export beside a running service has one moment of it", async (t) => {
 });
 
 test("a reader that has seen enough ends the export quietly", async (t) => {
-  const cwd = await folder(t, { things: numbered(50_000) });
+  const cwd = makeFolder({ things: numbered(50_000) });
   await run(t, ["import", "things", "things"], { cwd });
   const exporting = start(t, ["export", "things"], { cwd });
   exporting.process.stdout?.once("data", () => exporting.process.stdout?.destroy());
@@ -77,7 +78,7 @@ test("a reader that has seen enough ends the export quietly", async (t) => {
 });
 
 test("a collection that nobody knows is one line with the nearest name", async (t) => {
-  const cwd = await folder(t, { things: "{}" });
+  const cwd = makeFolder({ things: "{}" });
   await run(t, ["import", "things", "things"], { cwd });
   const { exitCode, stdout, stderr } = await run(t, ["export", "thngs"], { cwd });
   assert.equal(exitCode, 1);
@@ -86,7 +87,7 @@ test("a collection that nobody knows is one line with the nearest name", async (
 });
 
 test("a declared collection that nothing was written to yet is an empty export", async (t) => {
-  const cwd = await folder(t, { others: "{}", ...configuration({ things: {}, others: {} }) });
+  const cwd = makeFolder({ others: "{}", ...configuration({ things: {}, others: {} }) });
   await run(t, ["import", "others", "others"], { cwd });
   assert.deepEqual(await run(t, ["export", "things"], { cwd }), {
     exitCode: 0,
@@ -97,7 +98,7 @@ test("a declared collection that nothing was written to yet is an empty export",
 });
 
 test("an export of a store that is not there is one line, and makes none", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const { exitCode, stdout, stderr } = await run(t, ["export", "things"], { cwd });
   assert.equal(exitCode, 1);
   assert.equal(stdout, "");
@@ -116,7 +117,7 @@ for (const output of [
   "soft",
 ]) {
   test(`an export to ${output} is refused: it is a file of the store`, async (t) => {
-    const cwd = await folder(t, { things: '{"id":"a"}' });
+    const cwd = makeFolder({ things: '{"id":"a"}' });
     await run(t, ["import", "things", "things"], { cwd });
     await symlink(".", join(cwd, "around"));
     await symlink("holdfast.db", join(cwd, "soft"));
@@ -132,7 +133,7 @@ for (const output of [
 }
 
 test("an export by the name of a store behind a link is refused too", async (t) => {
-  const cwd = await folder(t, { things: '{"id":"a"}' });
+  const cwd = makeFolder({ things: '{"id":"a"}' });
   await run(t, ["import", "things", "things"], { cwd });
   await symlink("holdfast.db", join(cwd, "shop.db"));
   const store = ["--store", "shop.db"];
@@ -146,7 +147,7 @@ test("an export by the name of a store behind a link is refused too", async (t) 
 // A link to the device: it is all that would be lost, should this ever fail.
 for (const output of ["device", "pipe"]) {
   test(`an export to ${output} is refused: a file would take its place`, async (t) => {
-    const cwd = await folder(t, { things: "{}" });
+    const cwd = makeFolder({ things: "{}" });
     await run(t, ["import", "things", "things"], { cwd });
     assert.equal(spawnSync("mkfifo", ["pipe"], { cwd }).status, 0);
     await symlink("/dev/null", join(cwd, "device"));

@@ -1,7 +1,8 @@
 /** A configuration with several faults: all of them are reported at once. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { folder, type RunOptions, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { type RunOptions, run } from "./cli.ts";
 
 /** What `check` and `serve` write to stderr, which must be the same. */
 async function faultsOf(
@@ -9,7 +10,7 @@ async function faultsOf(
   content: object,
   { args = [], env = {} }: { args?: string[]; env?: NonNullable<RunOptions["env"]> } = {},
 ): Promise<string[]> {
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(content) });
   const [checked, served] = await Promise.all([
     run(t, ["check", ...args], { cwd, env }),
     run(t, ["serve", ...args], { cwd, env }),
@@ -177,7 +178,7 @@ test("a message lists twenty faults, and counts the others", async (t) => {
 });
 
 test("a file that cannot be read is reported with the faults of flags and environment", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.json": "{" });
+  const cwd = makeFolder({ "holdfast.config.json": "{" });
   const options = { cwd, env: { HOLDFAST_PROT: "1" } };
   const { exitCode, stderr } = await run(t, ["serve", "--port", "x"], options);
   assert.equal(exitCode, 1);
@@ -195,7 +196,7 @@ test("values that JSON does not have are reported with the other faults of a mod
     },
     port: 70000,
   };`;
-  const cwd = await folder(t, { "holdfast.config.mjs": text });
+  const cwd = makeFolder({ "holdfast.config.mjs": text });
   const { stderr } = await run(t, ["check"], { cwd });
   assert.deepEqual(stderr.trimEnd().split("\n"), [
     "holdfast: the configuration has 5 errors:",

@@ -5,8 +5,9 @@ import { resolve } from "node:path";
 import { describe, test } from "node:test";
 import { planFirstKey } from "../../src/access/first-key.ts";
 import { firstKeyCommand } from "../../src/commands/serve-command.ts";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
-import { folder, run, serve } from "./cli.ts";
+import { run, serve } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
 const withKeys = (auth: object = {}) => ({
@@ -41,7 +42,7 @@ describe("on a terminal", { skip: why }, () => {
       auth: { users: { collection: "users" }, administrators: { role: "ops" } },
       collections: { users: { access: { read: "public" } } },
     });
-    const cwd = await folder(t, { "holdfast.config.json": content });
+    const cwd = makeFolder({ "holdfast.config.json": content });
     const first = /first user +(http:\/\/localhost:\d+\/_sign-in#invitation=[\w-]{43})/;
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
     await terminal.shows(first);
@@ -52,7 +53,7 @@ describe("on a terminal", { skip: why }, () => {
   });
 
   test("the start prints a link whose token gives one key that administers", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
     const [, origin = "", token = ""] = await terminal.shows(link);
     assert.equal((await spend(origin, `${token}x`)).status, 401);
@@ -86,7 +87,7 @@ describe("on a terminal", { skip: why }, () => {
   });
 
   test("a restart makes another link, and the old token is wrong", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const first = atTerminal(t, cwd, ["serve", "--port", "0"]);
     const [, , old = ""] = await first.shows(link);
     first.type("\x03");
@@ -98,7 +99,7 @@ describe("on a terminal", { skip: why }, () => {
   });
 
   test("a key that the command line made ends the link", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
     const [, origin = "", token = ""] = await terminal.shows(link);
     const { exitCode, stderr } = await run(t, ["keys", "create", "--name", "own", "--role", "ops"], { cwd });
@@ -113,14 +114,14 @@ describe("on a terminal", { skip: why }, () => {
     const files = withKeys();
     const config = JSON.parse(files["holdfast.config.json"]);
     const rate = { requests: 3, perSeconds: 3_600 };
-    const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ ...config, limits: { rate } }) });
+    const cwd = makeFolder({ "holdfast.config.json": JSON.stringify({ ...config, limits: { rate } }) });
     const [, origin = "", token = ""] = await atTerminal(t, cwd, ["serve", "--port", "0"]).shows(link);
     for (let n = 0; n < 3; n++) assert.equal((await spend(origin, "wrong")).status, 401);
     assert.equal((await spend(origin, token)).status, 429);
   });
 
   test("without the console, the start prints a command", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0", "--console", "false"]);
     await terminal.shows(/first key +npx holdfast keys create/);
   });
@@ -128,7 +129,7 @@ describe("on a terminal", { skip: why }, () => {
 
 describe("elsewhere", () => {
   test("the start prints a command that creates the key, and no path takes a token", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const service = await serve(t, [], { cwd });
     const [, command = ""] = /first key +npx holdfast (.+)\n/.exec(service.output().stdout) ?? [];
     assert.equal(command, "keys create --name first-key --role ops --role reader");
@@ -140,7 +141,7 @@ describe("elsewhere", () => {
   });
 
   test("the command names the configuration file and the store that the service was started with", async (t) => {
-    const cwd = await folder(t, { "other config.json": withKeys()["holdfast.config.json"] });
+    const cwd = makeFolder({ "other config.json": withKeys()["holdfast.config.json"] });
     const flags = ["--config", "other config.json", "--store", "sqlite:other.db"];
     const service = await serve(t, flags, { cwd });
     const [, command = ""] = /first key +npx holdfast (.+)\n/.exec(service.output().stdout) ?? [];
@@ -180,7 +181,7 @@ describe("elsewhere", () => {
         "(the variable PGPASSWORD must have the password of the store)",
       ]);
 
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const url = new URL(await databaseFor(t));
     url.password = "secret";
     const service = await serve(t, ["--store", url.href], { cwd });
@@ -194,13 +195,13 @@ describe("elsewhere", () => {
   });
 
   test("the command has the subject of the administrator, in quotes for a shell", async (t) => {
-    const cwd = await folder(t, withKeys({ administrators: { subject: "ada l" } }));
+    const cwd = makeFolder(withKeys({ administrators: { subject: "ada l" } }));
     const service = await serve(t, [], { cwd });
     assert.match(service.output().stdout, /keys create --name first-key --subject 'ada l' --role reader\n/);
   });
 
   test("after an earlier key, even a revoked one, the start prints nothing", async (t) => {
-    const cwd = await folder(t, withKeys());
+    const cwd = makeFolder(withKeys());
     const { stdout } = await run(t, ["keys", "create", "--name", "own"], { cwd });
     await run(t, ["keys", "revoke", stdout.trim()], { cwd });
     const service = await serve(t, [], { cwd });

@@ -6,9 +6,10 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, tokenOf } from "../access/issuer.ts";
+import { makeFolder } from "../folder.ts";
 import { node } from "../node.ts";
 import { machineTime } from "../until.ts";
-import { folder, type RunningService, serve } from "./cli.ts";
+import { type RunningService, serve } from "./cli.ts";
 
 interface Step {
   language: "ts" | "console";
@@ -64,7 +65,7 @@ const generalId = (text: string) =>
   text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<id>");
 
 test("every step of the guide to rules comes to what it says", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   await install(cwd);
   const pair = createPair("ES256");
   await writeFile(join(cwd, "jwks.json"), JSON.stringify({ keys: [pair.jwk] }));
@@ -94,7 +95,7 @@ test("every step of the guide to rules comes to what it says", async (t) => {
 });
 
 test("every step of the guide to a changed schema has the output that the guide shows", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   await install(cwd);
   let service: RunningService | undefined;
   const restart = async () => {

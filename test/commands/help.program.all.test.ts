@@ -3,14 +3,15 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createCommands } from "../../src/commands/command-table.ts";
 import { longFlagOf, options } from "../../src/config/options.ts";
-import { folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { run } from "./cli.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
 const commands = createCommands({}).map((command) => command.name());
 
 test("--version prints the version and nothing else", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   assert.deepEqual(await run(t, ["--version"], { cwd }), {
     exitCode: 0,
     signal: null,
@@ -20,7 +21,7 @@ test("--version prints the version and nothing else", async (t) => {
 });
 
 test("--help names every command", async (t) => {
-  const { exitCode, stdout } = await run(t, ["--help"], { cwd: await folder(t) });
+  const { exitCode, stdout } = await run(t, ["--help"], { cwd: makeFolder() });
   assert.equal(exitCode, 0);
   for (const command of commands) assert.match(stdout, new RegExp(`^ +${command} `, "m"));
   const [, listed = ""] = /\nCommands:\n(.+?)\n\n/s.exec(stdout) ?? [];
@@ -29,7 +30,7 @@ test("--help names every command", async (t) => {
 
 for (const command of commands) {
   test(`${command} --help has an example that a reader can paste`, async (t) => {
-    const { exitCode, stdout, stderr } = await run(t, [command, "--help"], { cwd: await folder(t) });
+    const { exitCode, stdout, stderr } = await run(t, [command, "--help"], { cwd: makeFolder() });
     assert.equal(exitCode, 0);
     assert.equal(stderr, "");
     assert.match(stdout, new RegExp(`\nExample:\n {2}npx holdfast ${command}[ \\n]`));
@@ -39,7 +40,7 @@ for (const command of commands) {
 }
 
 test("serve --help describes every flag of the table of options", async (t) => {
-  const { stdout } = await run(t, ["serve", "--help"], { cwd: await folder(t) });
+  const { stdout } = await run(t, ["serve", "--help"], { cwd: makeFolder() });
   const help = stdout.replaceAll(/\s+/g, " ").replaceAll('"', "");
   for (const option of Object.values(options)) {
     if (!("flag" in option)) continue;
@@ -48,7 +49,7 @@ test("serve --help describes every flag of the table of options", async (t) => {
 });
 
 test("serve refuses a wrong value of each flag, and says what is right", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const wrong = {
     "--store": "xy:z",
     "--host": "",
@@ -98,7 +99,7 @@ const refusals: readonly { args: string[]; says: RegExp }[] = [
 
 for (const { args, says } of refusals) {
   test(`\`holdfast ${args.join(" ")}\` is one line on stderr and exit code 1`, async (t) => {
-    const { exitCode, stdout, stderr } = await run(t, args, { cwd: await folder(t) });
+    const { exitCode, stdout, stderr } = await run(t, args, { cwd: makeFolder() });
     assert.equal(exitCode, 1);
     assert.equal(stdout, "");
     assert.match(stderr, says);

@@ -8,8 +8,9 @@ import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Item, Items } from "../../src/import/items.ts";
 import { readCsv } from "../../src/import/read-csv.ts";
 import { anyCharacter } from "../characters.ts";
+import { makeFolder } from "../folder.ts";
 import { tableText } from "../http/tables.ts";
-import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
+import { configuration, jsonLines, type Outcome, run } from "./cli.ts";
 
 const products = {
   schema: {
@@ -37,7 +38,7 @@ function assertRefused(outcome: Outcome, says: RegExp): void {
 }
 
 test("cells become values of the declared types, empty cells are left out, and dotted columns become objects", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "products.csv": [
       "id,name,price,stock,onSale,note,tags,maker.name,maker.since,size.cm",
       'a,Lamp,-9.50,3,TRUE,null,"[""x"",""y""]",Ada,1999,4.5',
@@ -79,7 +80,7 @@ test("cells become values of the declared types, empty cells are left out, and d
 });
 
 test("without a schema, every cell is a string; standard input, semicolons and a byte order mark work", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const input = "\ufeffid;n;author.name;author.born\n1;5;Ada;\n2;true;;\n";
   const args = ["import", "things", "-", "--format", "csv", "--delimiter", ";"];
   const { exitCode, stderr } = await run(t, args, { cwd, input });
@@ -91,7 +92,7 @@ test("without a schema, every cell is a string; standard input, semicolons and a
 });
 
 test("a .tsv file separates cells with tabs, and integer ids are numbers", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "things.tsv": "id\tname\n7\tA, B\n\tC\n",
     ...configuration({ things: { id: "integer" } }),
   });
@@ -130,7 +131,7 @@ const badLines = [
 ];
 
 test("with one invalid row, nothing is imported, and the report lists every invalid row with its line and reason", async (t) => {
-  const cwd = await folder(t, { "products.csv": badRows.join("\n"), ...configuration({ products }) });
+  const cwd = makeFolder({ "products.csv": badRows.join("\n"), ...configuration({ products }) });
   const outcome = await run(t, ["import", "products", "products.csv"], { cwd });
   assertRefused(
     outcome,
@@ -203,7 +204,7 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
 
 for (const { name, csv, args = [], says } of refusals) {
   test(`import refuses CSV with ${name} in one line, also with --skip-invalid`, async (t) => {
-    const cwd = await folder(t, { "products.csv": csv, ...configuration({ products }) });
+    const cwd = makeFolder({ "products.csv": csv, ...configuration({ products }) });
     assertRefused(
       await run(t, ["import", "products", "products.csv", "--skip-invalid", ...args], { cwd }),
       says,
@@ -349,10 +350,7 @@ test("the CSV of a collection becomes the same resources again", async () => {
 });
 
 test("import reads a large file completely", async (t) => {
-  const cwd = await folder(
-    t,
-    configuration({ things: { schema: { properties: { n: { type: "integer" } } } } }),
-  );
+  const cwd = makeFolder(configuration({ things: { schema: { properties: { n: { type: "integer" } } } } }));
   const rows = Array.from({ length: 30_000 }, (_, n) => `id-${n},${n}`);
   await writeFile(join(cwd, "things.csv"), `id,n\n${rows.join("\n")}\n`);
   const { stdout, stderr } = await run(t, ["import", "things", "things.csv"], { cwd });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configuration, folder, type Outcome, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, type Outcome, run } from "./cli.ts";
 
 const title = { type: "string", minLength: 1, maxLength: 50 };
 
@@ -42,7 +43,7 @@ const badLines = [
 ];
 
 test("one bad line, and nothing is imported: every bad line is named with its reason", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
+  const cwd = makeFolder({ "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
   const outcome = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assertRefused(
     outcome,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configuration, folder, jsonLines, type Outcome, run, serve, stop } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, jsonLines, type Outcome, run, serve, stop } from "./cli.ts";
 
 /** The example of json-server's own README, as of version 0.17 and of version 1. */
 const database = `{
@@ -28,7 +29,7 @@ function assertRefused(outcome: Outcome, says: RegExp): void {
 }
 
 test("every list of a json-server database becomes a collection, and the service answers with it", async (t) => {
-  const cwd = await folder(t, { "db.json": database });
+  const cwd = makeFolder({ "db.json": database });
   const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(
@@ -54,7 +55,7 @@ test("every list of a json-server database becomes a collection, and the service
 });
 
 test("standard input may hold the database, and declared collections keep integer ids", async (t) => {
-  const cwd = await folder(t, configuration({ posts: { id: "integer" }, comments: {}, tags: {} }));
+  const cwd = makeFolder(configuration({ posts: { id: "integer" }, comments: {}, tags: {} }));
   const { exitCode, stderr } = await run(t, ["import", "-"], { cwd, input: database });
   assert.equal(exitCode, 0, stderr);
   assert.deepEqual(
@@ -68,7 +69,7 @@ test("standard input may hold the database, and declared collections keep intege
 test("a single object is left out with a message, and everything else is imported", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, settings: { a: {} } }, null, 2);
   for (const flags of [[], ["--skip-invalid"]]) {
-    const cwd = await folder(t, { "db.json": text });
+    const cwd = makeFolder({ "db.json": text });
     const { exitCode, stdout, stderr } = await run(t, ["import", "db.json", ...flags], { cwd });
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^1 resource imported into posts\n1 resource in 1 collection in /);
@@ -86,7 +87,7 @@ test("a single object is left out with a message, and everything else is importe
 });
 
 test("a single object that is put into a list, as the message says, is imported", async (t) => {
-  const cwd = await folder(t, { "db.json": JSON.stringify({ profile: [{ id: "1", ...profile }] }) });
+  const cwd = makeFolder({ "db.json": JSON.stringify({ profile: [{ id: "1", ...profile }] }) });
   assert.equal((await run(t, ["import", "db.json"], { cwd })).exitCode, 0);
   const service = await serve(t, [], { cwd });
   const answer = await fetch(`${service.base}/profile/1`);
@@ -95,7 +96,7 @@ test("a single object that is put into a list, as the message says, is imported"
 });
 
 test("a file without any list is not imported, and the message says what is missing", async (t) => {
-  const cwd = await folder(t, { "db.json": JSON.stringify({ profile }) });
+  const cwd = makeFolder({ "db.json": JSON.stringify({ profile }) });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(outcome, /nothing was imported: db\.json contains no list of resources/);
   assert.match(outcome.stderr, /^ {2}line 1: "profile" is a single object, not a list\. /m);
@@ -103,7 +104,7 @@ test("a file without any list is not imported, and the message says what is miss
 
 test("a member that is neither a list nor an object is refused, and nothing is imported unless --skip-invalid leaves it out", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, version: 1 }, null, 2);
-  const cwd = await folder(t, { "db.json": text });
+  const cwd = makeFolder({ "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(
     outcome,
@@ -120,7 +121,7 @@ test("a member that is neither a list nor an object is refused, and nothing is i
 
 test("one bad resource in the last list, and nothing of any list is imported, not even a collection", async (t) => {
   const text = '{"posts":[{"id":"a"}],\n"comments":[\n{"id":"b"},\n{"id":"b"},\n7]}';
-  const cwd = await folder(t, { "db.json": text });
+  const cwd = makeFolder({ "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(outcome, /nothing was imported\. Invalid: 2 of 3 resources in comments\. Correct/);
   assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: "id" is "b", which already exists$/m);
@@ -133,7 +134,7 @@ test("one bad resource in the last list, and nothing of any list is imported, no
 });
 
 test("an id that the store has is found before anything is written, and --skip-invalid brings in the rest", async (t) => {
-  const cwd = await folder(t, { first: '{"id":"2"}', "db.json": database });
+  const cwd = makeFolder({ first: '{"id":"2"}', "db.json": database });
   await run(t, ["import", "comments", "first"], { cwd });
   await run(t, ["import", "comments", "-"], { cwd, input: '{"id":"3"}' });
   const outcome = await run(t, ["import", "db.json"], { cwd });
@@ -145,7 +146,7 @@ test("an id that the store has is found before anything is written, and --skip-i
 });
 
 test("what the schema of a declared collection refuses, and what is not declared, is named", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "db.json": database,
     ...configuration({
       posts: { schema: { properties: { title: { type: "string" } } } },
@@ -199,7 +200,7 @@ const refusals: readonly { name: string; text: string; says: RegExp }[] = [
 
 for (const { name, text, says } of refusals) {
   test(`${name} is no database, and refused in one line`, async (t) => {
-    const cwd = await folder(t, { "db.json": text });
+    const cwd = makeFolder({ "db.json": text });
     assertRefused(await run(t, ["import", "db.json"], { cwd }), says);
     assert.match(
       (await run(t, ["export", "posts"], { cwd })).stderr,
@@ -209,7 +210,7 @@ for (const { name, text, says } of refusals) {
 }
 
 test("options of CSV, and a collection without a file, are told what to write", async (t) => {
-  const cwd = await folder(t, { "db.json": database });
+  const cwd = makeFolder({ "db.json": database });
   for (const args of [["topics"], ["db.json", "--format", "csv"], ["db.json", "--delimiter", ";"]])
     assertRefused(
       await run(t, ["import", ...args], { cwd }),

@@ -1,7 +1,8 @@
 /** `holdfast import --on`: changes the resources that have the same unique values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configuration, folder, run, serve } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, serve } from "./cli.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
 const users = {
@@ -24,7 +25,7 @@ const files = {
 
 for (const place of ["the store", "a running service"])
   test(`an import into ${place} makes, changes and leaves resources`, async (t) => {
-    const cwd = await folder(t, files);
+    const cwd = makeFolder(files);
     const to = place === "the store" ? [] : ["--to", (await serve(t, [], { cwd })).base];
     const send = (...args: string[]) => run(t, ["import", "users", ...args, ...to], { cwd });
     const size = to.length === 0 ? "; the store takes \\S+ kB on disk" : "";
@@ -65,7 +66,7 @@ for (const place of ["the store", "a running service"])
   });
 
 test("a name that is no unique key, and a database, are refused", async (t) => {
-  const cwd = await folder(t, files);
+  const cwd = makeFolder(files);
   for (const [args, says] of [
     [
       ["users", "next.csv", "--on", "name"],

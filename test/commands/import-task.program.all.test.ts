@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, type TestContext, test } from "node:test";
-import { configuration, folder, run, serve, start } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, serve, start } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
 const lines = (...resources: object[]) => resources.map((each) => `${JSON.stringify(each)}\n`).join("");
@@ -12,7 +13,7 @@ const file = lines({ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" });
 
 test("an import is a task, also one by a unique key, and a dry run", async (t) => {
   const topics = { schema: { properties: { name: { type: "string", maxLength: 99 } } }, unique: ["name"] };
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     topics: lines({ id: "a", name: "A" }, { id: "b", name: "B" }),
     ...configuration({ topics }),
   });
@@ -38,7 +39,7 @@ test("an import is a task, also one by a unique key, and a dry run", async (t) =
 });
 
 test("what the store refuses is left out with --skip-invalid, in the order of the file", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     first: lines({ id: "a", name: "A" }),
     second: lines({ id: "a", name: "B" }, { id: "x", name: 1 }, { name: "C" }),
     ...configuration({ topics: { schema: { properties: { name: { type: "string" } } } } }),
@@ -109,7 +110,7 @@ const ended = { endedAt: "2026-01-31T08:30:00.000Z" };
 
 /** Imports into a service whose task ends like this. */
 async function importWith(t: TestContext, end: object) {
-  const cwd = await folder(t, { topics: file });
+  const cwd = makeFolder({ topics: file });
   const base = await service(t, (response) => response.end(JSON.stringify({ ...begun, ...ended, ...end })));
   const outcome = await run(t, command(base), { cwd });
   return { ...outcome, stderr: outcome.stderr.replaceAll(base, "URL") };
@@ -152,7 +153,7 @@ describe("the end of the task", () => {
 
 describe("while the task works", () => {
   test("a line every few seconds says how far it is", async (t) => {
-    const cwd = await folder(t, { topics: file });
+    const cwd = makeFolder({ topics: file });
     const now = performance.now.bind(performance);
     let aheadMs = 0;
     t.mock.method(performance, "now", () => now() + aheadMs);
@@ -173,7 +174,7 @@ describe("while the task works", () => {
   });
 
   test("a terminal shows a bar", { skip }, async (t) => {
-    const cwd = await folder(t, { topics: file });
+    const cwd = makeFolder({ topics: file });
     let state: object = { state: "running", checked: 4, done: 2 };
     const base = await service(t, (response) => response.end(JSON.stringify({ ...begun, ...state })));
     const terminal = atTerminal(t, cwd, command(base));
@@ -185,7 +186,7 @@ describe("while the task works", () => {
   });
 
   test("a signal ends the command, and says how to look at the task and cancel it", async (t) => {
-    const cwd = await folder(t, { topics: file });
+    const cwd = makeFolder({ topics: file });
     const base = await service(t, (response) => {
       response.end(JSON.stringify(begun));
       importing.process.kill("SIGINT");
@@ -201,7 +202,7 @@ describe("while the task works", () => {
   });
 
   test("a connection that breaks leaves the task to the service", async (t) => {
-    const cwd = await folder(t, { topics: file });
+    const cwd = makeFolder({ topics: file });
     const base = await service(t, (response) => response.socket?.destroy());
     const { stderr, exitCode } = await run(t, command(base), { cwd });
     assert.match(

@@ -5,9 +5,10 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { makeFolder } from "../folder.ts";
+import { makeCertificate } from "../http/certificates.ts";
 import { until } from "../until.ts";
-import { configuration, folder, run, type ServiceHere, serveHere, start } from "./cli.ts";
+import { configuration, run, type ServiceHere, serveHere, start } from "./cli.ts";
 
 const topics = {
   schema: {
@@ -22,7 +23,7 @@ async function started(
   files: Record<string, string>,
   options: object = {},
 ): Promise<{ cwd: string; service: ServiceHere; exported: () => Promise<unknown[]> }> {
-  const cwd = await folder(t, { ...files, ...configuration({ topics }, options) });
+  const cwd = makeFolder({ ...files, ...configuration({ topics }, options) });
   const service = await serveHere(t, {}, { cwd });
   const exported = async () =>
     (await run(t, ["export", "topics"], { cwd })).stdout
@@ -70,7 +71,7 @@ test("the report is that of an import without --to", async (t) => {
   const input =
     '{"title":"1"}\n{"id":5,"title":"2"}\n{"id":"x y","title":"3"}\n{"title":"","year":"x"}\nnull\n';
   const { cwd, service } = await started(t, {});
-  const others = await folder(t, configuration({ topics }));
+  const others = makeFolder(configuration({ topics }));
   for (const flags of [[], ["--skip-invalid"]]) {
     const args = ["import", "topics", "-", ...flags];
     const [local, remote] = [
@@ -136,7 +137,7 @@ test("a file over the limit is refused before it is sent", async (t) => {
 });
 
 test("another server, and one that is not there, are named in one line", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": jsonLines(a) });
+  const cwd = makeFolder({ "topics.ndjson": jsonLines(a) });
   const other = createServer((_request, response) => response.writeHead(500).end("oops"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -156,7 +157,6 @@ test("another server, and one that is not there, are named in one line", async (
 
 test("a service with encryption is imported into if its certificate is trusted", async (t) => {
   const certificate = await makeCertificate();
-  t.after(() => removeCertificate(certificate));
   const { cwd, service, exported } = await started(
     t,
     { "topics.ndjson": jsonLines(a) },
@@ -172,7 +172,7 @@ test("a service with encryption is imported into if its certificate is trusted",
 });
 
 test("a collection can be named then, and a blank file has no resources", async (t) => {
-  const cwd = await folder(t, { "blank.ndjson": " \n\n", "one.ndjson": jsonLines(a) });
+  const cwd = makeFolder({ "blank.ndjson": " \n\n", "one.ndjson": jsonLines(a) });
   const service = await serveHere(t, {}, { cwd });
   for (const [file, says] of [
     ["one.ndjson", /^1 resource imported into then in /],
@@ -184,7 +184,7 @@ test("a collection can be named then, and a blank file has no resources", async 
 });
 
 test("the import waits for its response longer than fetch would", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": jsonLines(a) });
+  const cwd = makeFolder({ "topics.ndjson": jsonLines(a) });
   const held: ServerResponse[] = [];
   const slow = createServer((request, response) => request.on("end", () => held.push(response)).resume());
   await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
@@ -218,7 +218,7 @@ function impatientFetch(t: TestContext): void {
 }
 
 test("a connection that breaks after the file is sent leaves open what happened", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": jsonLines(a, b) });
+  const cwd = makeFolder({ "topics.ndjson": jsonLines(a, b) });
   const broken = createServer((request, { socket }) => {
     request.on("end", () => socket?.destroy()).resume();
   });
@@ -234,7 +234,7 @@ test("a connection that breaks after the file is sent leaves open what happened"
 });
 
 test("a signal ends the import while it is sent", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const server = createServer((request) => request.resume());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => server.close());
@@ -252,7 +252,7 @@ test("a signal ends the import while it is sent", async (t) => {
 });
 
 test("options that contradict each other are refused", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": "", "db.json": "{}" });
+  const cwd = makeFolder({ "topics.ndjson": "", "db.json": "{}" });
   for (const [args, says] of [
     [["topics", "topics.ndjson", "--token", "x"], /--token is for a running service: give its URL with --to/],
     [["topics", "topics.ndjson", "--dry-run"], /--dry-run is for a running service/],

@@ -3,7 +3,8 @@ import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { configuration, folder, jsonLines, type Outcome, run, serve, serveHere, start, stop } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, jsonLines, type Outcome, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const title = { type: "string", minLength: 1, maxLength: 50 };
 const topics = {
@@ -33,7 +34,7 @@ const inputs: readonly { name: string; text: string }[] = [
 for (const { name, text } of inputs) {
   for (const from of ["a file", "standard input"]) {
     test(`${name} from ${from} is imported, and its ids are kept`, async (t) => {
-      const cwd = await folder(t, { "topics.json": text, ...configuration({ topics }) });
+      const cwd = makeFolder({ "topics.json": text, ...configuration({ topics }) });
       const file = from === "a file" ? "topics.json" : "-";
       const imported = await run(t, ["import", "topics", file], {
         cwd,
@@ -51,7 +52,7 @@ for (const { name, text } of inputs) {
 }
 
 test("a single object is a resource, and an empty input is none", async (t) => {
-  const cwd = await folder(t, { one: '{"id":"a"}', none: "", array: " [ ] " });
+  const cwd = makeFolder({ one: '{"id":"a"}', none: "", array: " [ ] " });
   for (const [file, says] of [
     ["one", /^1 resource imported/],
     ["none", /^0 resources imported/],
@@ -64,7 +65,7 @@ test("a single object is a resource, and an empty input is none", async (t) => {
 });
 
 test("without declarations a collection springs into being, and a running service has what was imported", async (t) => {
-  const cwd = await folder(t, { things: '{"id":"x","n":1.5}\n' });
+  const cwd = makeFolder({ things: '{"id":"x","n":1.5}\n' });
   assert.equal((await run(t, ["import", "things", "things"], { cwd })).exitCode, 0);
   const service = await serveHere(t, {}, { cwd });
   const answer = await fetch(`${service.base}/things/x`);
@@ -73,7 +74,7 @@ test("without declarations a collection springs into being, and a running servic
 });
 
 test("an input without any id is one line, not a list of places", async (t) => {
-  const cwd = await folder(t, { things: '{"n":1}\n{"n":2}\n' });
+  const cwd = makeFolder({ things: '{"n":1}\n{"n":2}\n' });
   const { stdout } = await run(t, ["import", "things", "things"], { cwd });
   assert.match(
     stdout,
@@ -83,7 +84,7 @@ test("an input without any id is one line, not a list of places", async (t) => {
 
 test("an id that does not fit, or none, is replaced, and the command says where", async (t) => {
   const lines = ['{"id":"good"}', '{"id":"not good"}', "{}", '{"id":null}', '{"id":7}', "{}"];
-  const cwd = await folder(t, { things: lines.join("\n") });
+  const cwd = makeFolder({ things: lines.join("\n") });
   const { exitCode, stdout } = await run(t, ["import", "things", "things"], { cwd });
   assert.equal(exitCode, 0);
   assert.match(stdout, /^2 resources had no id and got a generated one: line 3, line 6$/m);
@@ -98,7 +99,7 @@ test("an id that does not fit, or none, is replaced, and the command says where"
 });
 
 test("in a collection of integers new ids go on after those that were imported", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     things: '{"id":41,"n":1}\n{"n":2}\n{"id":"7","n":3}\n',
     ...configuration({ things: { id: "integer" } }),
   });
@@ -125,7 +126,7 @@ test("in a collection of integers new ids go on after those that were imported",
 test("a new integer id is none that a later line brings, however late, and new ids keep the order of the lines", async (t) => {
   const named = Array.from({ length: 2_500 }, (_, n) => JSON.stringify({ id: n + 1, n }));
   const lines = ['{"first":"é"}', "{}", ...named.slice(0, 1_500), '{"third":3}', ...named.slice(1_500)];
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     things: lines.join("\n"),
     ...configuration({ things: { id: "integer" } }),
   });
@@ -163,7 +164,7 @@ const badLines = [
 ];
 
 test("with --skip-invalid the others are imported, and the bad ones are listed", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
+  const cwd = makeFolder({ "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
   const { exitCode, stdout, stderr } = await run(t, ["import", "topics", "topics.ndjson", "--skip-invalid"], {
     cwd,
   });
@@ -181,7 +182,7 @@ const reserved =
 
 test("an id that is a path of the service is refused, with its line and the reason", async (t) => {
   const lines = [...reserved, "_event", "events", "_Events", "x_events"].map((id) => JSON.stringify({ id }));
-  const cwd = await folder(t, { things: lines.join("\n"), "things.csv": "id\n_events\n" });
+  const cwd = makeFolder({ things: lines.join("\n"), "things.csv": "id\n_events\n" });
   const outcome = await run(t, ["import", "things", "things"], { cwd });
   assertRefused(outcome, /nothing was imported: 12 of 16 resources are invalid/);
   for (const [index, id] of reserved.entries())
@@ -206,7 +207,7 @@ test("an id that is a path of the service is refused, with its line and the reas
 });
 
 test("where ids are integers, such an id is replaced like every other one that does not fit", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     things: '{"id":"_events"}',
     ...configuration({ things: { id: "integer" } }),
   });
@@ -217,7 +218,7 @@ test("where ids are integers, such an id is replaced like every other one that d
 const noCollection = 'holdfast: The collection "things" does not exist. None exist.\n';
 
 test("an import that is refused leaves no collection behind", async (t) => {
-  const cwd = await folder(t, { things: `${'{"n":1}\n'.repeat(3_000)}nope`, array: '[{"n":1},' });
+  const cwd = makeFolder({ things: `${'{"n":1}\n'.repeat(3_000)}nope`, array: '[{"n":1},' });
   for (const file of ["things", "array"]) {
     assert.equal((await run(t, ["import", "things", file], { cwd })).exitCode, 1);
     assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
@@ -225,7 +226,7 @@ test("an import that is refused leaves no collection behind", async (t) => {
 });
 
 test("of very many bad lines fifty are shown and all are counted", async (t) => {
-  const cwd = await folder(t, { things: `{}\n${"x\n".repeat(5_000)}` });
+  const cwd = makeFolder({ things: `{}\n${"x\n".repeat(5_000)}` });
   const outcome = await run(t, ["import", "things", "things"], { cwd });
   assertRefused(outcome, /nothing was imported: 5,000 of 5,001 resources/);
   assert.equal(outcome.stderr.match(/^ {2}line /gm)?.length, 50);
@@ -233,7 +234,7 @@ test("of very many bad lines fifty are shown and all are counted", async (t) => 
 });
 
 test("an array that breaks off is not imported, not even with --skip-invalid", async (t) => {
-  const cwd = await folder(t, { things: '[{"n":1},\n{"n":2},\n{"n":' });
+  const cwd = makeFolder({ things: '[{"n":1},\n{"n":2},\n{"n":' });
   for (const flags of [[], ["--skip-invalid"]]) {
     const outcome = await run(t, ["import", "things", "things", ...flags], { cwd });
     assertRefused(outcome, /nothing was imported: the rest of the input cannot be read/);
@@ -246,7 +247,7 @@ test("an array that breaks off is not imported, not even with --skip-invalid", a
 });
 
 test("an id that the store has is taken, and what was there stays", async (t) => {
-  const cwd = await folder(t, { first: '{"id":"a","n":1}', second: '{"id":"b"}\n{"id":"a","n":2}' });
+  const cwd = makeFolder({ first: '{"id":"a","n":1}', second: '{"id":"b"}\n{"id":"a","n":2}' });
   assert.equal((await run(t, ["import", "things", "first"], { cwd })).exitCode, 0);
   const outcome = await run(t, ["import", "things", "second"], { cwd });
   assertRefused(outcome, /nothing was imported: 1 of 2 resources/);
@@ -272,7 +273,7 @@ const refusals: readonly { name: string; args: string[]; says: RegExp }[] = [
 
 for (const { name, args, says } of refusals) {
   test(`${name} is refused in one line`, async (t) => {
-    const cwd = await folder(t, {
+    const cwd = makeFolder({
       good: '{"title":"A"}',
       utf16: Buffer.from('{"title":"A"}', "utf16le"),
       bom: '\ufeff{"title":"A"}',
@@ -283,7 +284,7 @@ for (const { name, args, says } of refusals) {
 }
 
 test("a name that no collection can have is refused, also without declarations", async (t) => {
-  const cwd = await folder(t, { good: "{}" });
+  const cwd = makeFolder({ good: "{}" });
   assertRefused(
     await run(t, ["import", "_events", "good"], { cwd }),
     /"_events" cannot be the name of a collection/,
@@ -291,7 +292,7 @@ test("a name that no collection can have is refused, also without declarations",
 });
 
 test("while a service has the store an import is refused in one line, and the service goes on", async (t) => {
-  const cwd = await folder(t, { good: "{}" });
+  const cwd = makeFolder({ good: "{}" });
   const service = await serve(t, [], { cwd });
   const outcome = await run(t, ["import", "things", "good"], { cwd });
   assertRefused(outcome, /holdfast\.db/);
@@ -301,7 +302,7 @@ test("while a service has the store an import is refused in one line, and the se
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`an import that ${signal} interrupts has imported nothing, and leaves the store free`, async (t) => {
-    const cwd = await folder(t, { good: '{"id":"a"}' });
+    const cwd = makeFolder({ good: '{"id":"a"}' });
     const importing = start(t, ["import", "things", "-"], { cwd, keepsInputOpen: true });
     const { stdin } = importing.process;
     assert.ok(stdin);
@@ -321,7 +322,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 test("an import that is killed has imported nothing, and leaves the store free", async (t) => {
-  const cwd = await folder(t, { good: '{"id":"a"}' });
+  const cwd = makeFolder({ good: '{"id":"a"}' });
   const importing = start(t, ["import", "things", "-"], { cwd, keepsInputOpen: true });
   const { stdin } = importing.process;
   assert.ok(stdin);
@@ -334,7 +335,7 @@ test("an import that is killed has imported nothing, and leaves the store free",
 });
 
 test("the store's own files are refused, since reading them would drop the store's locks", async (t) => {
-  const cwd = await folder(t, { good: "{}" });
+  const cwd = makeFolder({ good: "{}" });
   await run(t, ["import", "topics", "good"], { cwd });
   await link(join(cwd, "holdfast.db"), join(cwd, "linked"));
   for (const file of ["holdfast.db", "holdfast.db-wal", "linked"])
@@ -342,7 +343,7 @@ test("the store's own files are refused, since reading them would drop the store
 });
 
 test("a fault is told by its column, where the line is that of the input", async (t) => {
-  const cwd = await folder(t, { "topics.ndjson": '{"title":"A"}\n{"title":"B","title":"C"}\n' });
+  const cwd = makeFolder({ "topics.ndjson": '{"title":"A"}\n{"title":"B","title":"C"}\n' });
   const refused = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assert.match(
     refused.stderr,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { configuration, folder, jsonLines, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, jsonLines, run } from "./cli.ts";
 
 const taken = configuration({ articles: {} }, { auth: { keys: true } });
 
@@ -18,7 +19,7 @@ interface Listed {
 
 /** A folder with a configuration that takes keys, and the command in it. */
 async function place(t: TestContext, files = taken) {
-  const cwd = await folder(t, files);
+  const cwd = makeFolder(files);
   const keys = (...args: string[]) => run(t, ["keys", ...args], { cwd });
   const create = async (...args: string[]) => {
     const outcome = await keys("create", ...args);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-import { configuration, folder, jsonLines, type Outcome, run, serve } from "./cli.ts";
+import { configuration, jsonLines, type Outcome, run, serve } from "./cli.ts";
 
 const keyShape = /^hf_[0-9a-z]{8}_[0-9a-z]{50}$/;
 const taken = configuration({ articles: {} }, { auth: { keys: true } });
@@ -22,7 +23,7 @@ interface Listed {
 
 /** A folder with a configuration that takes keys, and the command in it. */
 async function place(t: TestContext, files = taken) {
-  const cwd = await folder(t, files);
+  const cwd = makeFolder(files);
   const keys = (...args: string[]) => run(t, ["keys", ...args], { cwd });
   const create = async (...args: string[]) => {
     const outcome = await keys("create", ...args);
@@ -215,7 +216,7 @@ test("each part of the command has its help, with configuration and store", asyn
 
 test("a file of an issuer's keys that is not there keeps the service from starting, and check says so too", async (t) => {
   const jwt = { issuer: "https://id.example.org/", audience: "articles", jwks: "jwks.json" };
-  const cwd = await folder(t, configuration({ articles: {} }, { auth: { jwt } }));
+  const cwd = makeFolder(configuration({ articles: {} }, { auth: { jwt } }));
   for (const command of [["check"], ["serve", "--port", "0"]]) {
     const { exitCode, stderr } = await run(t, command, { cwd });
     assert.equal(exitCode, 1);

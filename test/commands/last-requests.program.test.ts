@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folder, halfSent, serve, untilDeaf } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { halfSent, serve, untilDeaf } from "./cli.ts";
 
 /** A deadline that no test waits for. */
 const patient = { "holdfast.config.json": '{"stopTimeoutMs":600000}' };
 
 test("a request that is still coming in when the listener closes is answered", async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t, patient) });
+  const service = await serve(t, [], { cwd: makeFolder(patient) });
   const { finish, answer } = await halfSent(service);
   service.process.kill("SIGTERM");
   await untilDeaf(service);

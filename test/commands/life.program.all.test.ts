@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
 import { connect, createServer } from "node:net";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import {
   configuration,
-  folder,
   halfSent,
   jsonLines,
   type RunningService,
@@ -20,7 +20,7 @@ import {
 const json = { "content-type": "application/json" };
 
 test("the start says where it listens, what it stores in, the mode, and a line that works", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const service = await serve(t, [], { cwd });
   const { stdout } = service.output();
   assert.match(stdout, /^Holdfast \d+\.\d+\.\d+\n/);
@@ -40,27 +40,27 @@ test("the start says where it listens, what it stores in, the mode, and a line t
 });
 
 test("without descriptions the start names no page of them", async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t, configuration({}, { docs: false })) });
+  const service = await serve(t, [], { cwd: makeFolder(configuration({}, { docs: false })) });
   assert.doesNotMatch(service.output().stdout, /docs/);
   await stop(service);
 });
 
 test("a start without history says what is missing, and there are no events", async (t) => {
-  const none = await serve(t, [], { cwd: await folder(t, configuration({ a: {} }, { history: "none" })) });
+  const none = await serve(t, [], { cwd: makeFolder(configuration({ a: {} }, { history: "none" })) });
   assert.match(none.output().stdout, / {2}history +none: old versions .*_events is 404.*webhooks/);
   for (const path of ["a/_events", "_events"]) {
     const answer = await fetch(`${none.base}/${path}`);
     assert.deepEqual([answer.status, await answer.text()], [404, ""], path);
   }
   await stop(none);
-  const usual = await serve(t, [], { cwd: await folder(t) });
+  const usual = await serve(t, [], { cwd: makeFolder() });
   assert.doesNotMatch(usual.output().stdout, /history/);
   await stop(usual);
 });
 
 test("the log says why a database cannot be reached yet", async (t) => {
   const store = "postgres://u:secret@localhost:1/d";
-  const service = await serve(t, ["--store", store], { cwd: await folder(t) });
+  const service = await serve(t, ["--store", store], { cwd: makeFolder() });
   await until("the log says something", () => service.output().stderr !== "");
   const { stderr } = await stop(service);
   assert.match(
@@ -71,7 +71,7 @@ test("the log says why a database cannot be reached yet", async (t) => {
 });
 
 test("the mode of a declared service names its collections", async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t, configuration({ topics: {}, users: {} })) });
+  const service = await serve(t, [], { cwd: makeFolder(configuration({ topics: {}, users: {} })) });
   assert.match(service.output().stdout, / {2}mode +declared: topics, users\n/);
   await stop(service);
 });
@@ -112,7 +112,7 @@ function create({ base }: RunningService, agent: Agent): Promise<{ ending: strin
 }
 
 test("SIGTERM under load: every request that was accepted is answered and kept, and the exit code is 0", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const service = await serve(t, [], { cwd });
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   t.after(() => agent.destroy());
@@ -132,7 +132,7 @@ test("SIGTERM under load: every request that was accepted is answered and kept, 
 });
 
 test("readiness goes first: after SIGTERM it is 503 while requests are still answered", async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t) });
+  const service = await serve(t, [], { cwd: makeFolder() });
   assert.equal((await fetch(`${service.origin}/readyz`)).status, 200);
   service.process.kill("SIGTERM");
   let ready = 200;
@@ -148,7 +148,7 @@ test("readiness goes first: after SIGTERM it is 503 while requests are still ans
 const patient = { "holdfast.config.json": '{"stopTimeoutMs":600000}' };
 
 test("a second signal does not wait for anybody", async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t, patient) });
+  const service = await serve(t, [], { cwd: makeFolder(patient) });
   await halfSent(service);
   service.process.kill("SIGTERM");
   await untilDeaf(service);
@@ -163,7 +163,7 @@ test("a second signal does not wait for anybody", async (t) => {
 
 test("after the deadline, a stop waits for nobody, and the exit code and the log say so", async (t) => {
   const files = { "holdfast.config.json": '{"stopTimeoutMs":1500}' };
-  const service = await serve(t, [], { cwd: await folder(t, files) });
+  const service = await serve(t, [], { cwd: makeFolder(files) });
   await halfSent(service);
   const begin = performance.now();
   const { exitCode, signal, stderr } = await stop(service);
@@ -176,7 +176,7 @@ test("after the deadline, a stop waits for nobody, and the exit code and the log
 });
 
 test("a signal that comes while the service is starting ends it in order", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const starting = start(t, ["serve", "--port", "0"], {
     cwd,
     env: { NODE_OPTIONS: `--import=${slowStart}` },
@@ -202,14 +202,14 @@ test("a port that is taken is one line and exit code 1", async (t) => {
   t.after(() => other.close());
   await once(other, "listening");
   const { port } = other.address() as { port: number };
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", String(port)], { cwd });
   assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
   assert.match(stderr, new RegExp(`^holdfast: Port ${port} on 127\\.0\\.0\\.1 is in use\\. [^\\n]+\\n$`));
 });
 
 test("a store that another service has is one line and exit code 1", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const service = await serve(t, [], { cwd });
   const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
   assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
@@ -276,7 +276,7 @@ const refusals: readonly {
 
 for (const { name, args = [], files = {}, env = {}, says } of refusals) {
   test(`${name} is one line on stderr and exit code 1`, async (t) => {
-    const cwd = await folder(t, files);
+    const cwd = makeFolder(files);
     const port = args.includes("--port") || env.HOLDFAST_PORT !== undefined ? [] : ["--port", "0"];
     const { exitCode, stdout, stderr } = await run(t, ["serve", ...port, ...args], { cwd, env });
     assert.equal(exitCode, 1, stderr);
@@ -289,7 +289,7 @@ for (const { name, args = [], files = {}, env = {}, says } of refusals) {
 
 test("with --log requests each request is a JSON line, and without it none is", async (t) => {
   for (const args of [["--log", "requests"], []]) {
-    const service = await serve(t, args, { cwd: await folder(t) });
+    const service = await serve(t, args, { cwd: makeFolder() });
     await fetch(`${service.base}/things`, { method: "POST", headers: json, body: "{}" });
     await fetch(`${service.base}/things/unknown?x=1`);
     const { stderr } = await stop(service);
@@ -310,8 +310,7 @@ test("with --log requests each request is a JSON line, and without it none is", 
 
 test("no secret gets into any output, whatever becomes of the request", async (t) => {
   const canary = "CANARY-5f1c9e";
-  const cwd = await folder(
-    t,
+  const cwd = makeFolder(
     configuration({ things: { schema: { type: "object", properties: { n: { type: "integer" } } } } }),
   );
   const service = await serve(t, ["--log", "requests"], { cwd });

@@ -7,9 +7,9 @@ import { Agent, request } from "node:http";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { nodeFlags } from "../node.ts";
 import { ceilingMs, until } from "../until.ts";
-import { folder } from "./cli.ts";
 
 const binary = resolve("bin/holdfast.js");
 
@@ -112,7 +112,7 @@ test(
   "a service whose log goes to a pipe that nobody reads answers, and stops in order",
   unixOnly,
   async (t) => {
-    const cwd = await folder(t);
+    const cwd = makeFolder();
     const { reader, writer } = await openPipe(cwd);
     const other = await startOther(t, writer);
     const { child, base } = await serveTo(t, cwd, writer);
@@ -128,7 +128,7 @@ test(
   "when the log is read again, whole lines come, and how many are missing is said",
   unixOnly,
   async (t) => {
-    const cwd = await folder(t);
+    const cwd = makeFolder();
     const { reader, writer } = await openPipe(cwd);
     const { child, base } = await serveTo(t, cwd, writer);
     await get(`${base}/things`, 10_000);
@@ -160,7 +160,7 @@ test("a service whose log goes to a full disk answers, and stops in order", {
   skip: process.platform !== "linux" && "needs /dev/full: run the tests on Linux",
 }, async (t) => {
   const full = openSync("/dev/full", "w");
-  const { child, base } = await serveTo(t, await folder(t), full);
+  const { child, base } = await serveTo(t, makeFolder(), full);
   await get(`${base}/things`, 1_000);
   assert.equal(await stop(child), 0);
   closeSync(full);

@@ -6,8 +6,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { makeFolder } from "../folder.ts";
 import { checkThreads } from "../threads/served.ts";
-import { folder } from "./cli.ts";
 import { checkConsole } from "./console.ts";
 import { checkInventory } from "./inventory.ts";
 import { npm, type Packed, strangersEnvironment } from "./stranger.ts";
@@ -66,7 +66,7 @@ async function compile(files: readonly string[], cwd: string): Promise<void> {
 }
 
 test("the package, installed in an empty folder, serves and keeps resources", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "package.json": '{"name":"stranger","private":true,"type":"module"}',
     "holdfast.config.ts": `
       import { defineConfig } from "holdfast";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-import { folder, halfSent, listening, type Running, run, startUnderShell, untilDeaf } from "./cli.ts";
+import { halfSent, listening, type Running, run, startUnderShell, untilDeaf } from "./cli.ts";
 
 const ends = {
   "the shell of an npm script": (shell: Running) => shell.process.kill("SIGTERM"),
@@ -12,7 +13,7 @@ const ends = {
 
 for (const [what, end] of Object.entries(ends)) {
   test(`SIGTERM for ${what}: the service answers what it has accepted, and ends`, async (t) => {
-    const cwd = await folder(t, { things: '{"n":2}', "holdfast.config.json": '{"stopTimeoutMs":600000}' });
+    const cwd = makeFolder({ things: '{"n":2}', "holdfast.config.json": '{"stopTimeoutMs":600000}' });
     const shell = startUnderShell(t, ["serve", "--port", "0"], {
       cwd,
       env: { npm_lifecycle_event: "start" },
@@ -30,7 +31,7 @@ for (const [what, end] of Object.entries(ends)) {
 }
 
 test("a signal that arrives after the end of the npm script does not end the service at once", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.json": '{"stopTimeoutMs":600000}' });
+  const cwd = makeFolder({ "holdfast.config.json": '{"stopTimeoutMs":600000}' });
   const shell = startUnderShell(t, ["serve", "--port", "0", "--log", "requests"], {
     cwd,
     env: { npm_lifecycle_event: "start" },
@@ -48,13 +49,13 @@ test("a signal that arrives after the end of the npm script does not end the ser
 });
 
 test("a service that no npm script started outlives its shell", async (t) => {
-  const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd: await folder(t) });
+  const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd: makeFolder() });
   const origin = await listening(shell);
   shell.process.kill("SIGTERM");
   await once(shell.process, "exit");
   // Another service begins to look at its shell only now. When it has noticed the end of its shell, the first one has looked, too.
   const ofScript = startUnderShell(t, ["serve", "--port", "0"], {
-    cwd: await folder(t),
+    cwd: makeFolder(),
     env: { npm_lifecycle_event: "start" },
   });
   await listening(ofScript);

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { folder } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
 
 /** Runs the check in a folder with this `package.json`. */
 const check = async (cwd: string) =>
@@ -14,12 +14,12 @@ const check = async (cwd: string) =>
     (error) => error.stderr as string,
   );
 
-test("a package is not published while it does not name its repository", async (t) => {
+test("a package is not published while it does not name its repository", async () => {
   for (const path of ["package.json", "client/package.json", "react-admin/package.json"]) {
     const { repository, bugs, ...metadata } = JSON.parse(await readFile(path, "utf8"));
     assert.match(metadata.scripts.prepublishOnly, /^node (\.\.\/)?tools\/check-metadata\.js$/);
     assert.match(
-      await check(await folder(t, { "package.json": JSON.stringify(metadata) })),
+      await check(makeFolder({ "package.json": JSON.stringify(metadata) })),
       /^holdfast.* cannot be published yet\. Add to its package\.json: "repository": .+ and "bugs": .+\.\n$/,
     );
     const complete = {
@@ -27,6 +27,6 @@ test("a package is not published while it does not name its repository", async (
       repository: { url: "https://example.org/r" },
       bugs: { url: "https://example.org/b" },
     };
-    assert.equal(await check(await folder(t, { "package.json": JSON.stringify(complete) })), "");
+    assert.equal(await check(makeFolder({ "package.json": JSON.stringify(complete) })), "");
   }
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
-import { configuration, folder, type RunningService, run, serve, stop } from "./cli.ts";
+import { configuration, type RunningService, run, serve, stop } from "./cli.ts";
 
 const topics = { topics: { search: ["title"] }, counted: { id: "integer" } };
 
@@ -19,7 +20,7 @@ async function send(service: RunningService, path: string, init: RequestInit = {
 const create = { method: "POST", body: '{"title":"one"}' };
 
 test("a service that only reads answers reads and repeats, and 503 to every write", async (t) => {
-  const cwd = await folder(t, configuration(topics));
+  const cwd = makeFolder(configuration(topics));
   for (const store of await places(t)) {
     const writing = await serve(t, ["--store", store], { cwd });
     const created = await send(writing, "/topics", create);
@@ -61,7 +62,7 @@ test("a service that only reads answers reads and repeats, and 503 to every writ
 });
 
 test("nobody writes to a file that is served for reading alone, and the other way round", async (t) => {
-  const cwd = await folder(t, configuration(topics));
+  const cwd = makeFolder(configuration(topics));
   const writing = await serve(t, [], { cwd });
   const refused = await run(t, ["serve", "--port", "0", "--read-only"], { cwd });
   assert.match(refused.stderr, /in use by another Holdfast/);
@@ -73,14 +74,14 @@ test("nobody writes to a file that is served for reading alone, and the other wa
 });
 
 test("reading alone needs a store, and declarations as it has them", async (t) => {
-  const cwd = await folder(t, configuration(topics, { readOnly: true }));
+  const cwd = makeFolder(configuration(topics, { readOnly: true }));
   const none = await run(t, ["serve", "--port", "0"], { cwd });
   assert.equal(none.exitCode, 1);
   assert.match(none.stderr, /^holdfast: The store \S+holdfast\.db does not exist\.\n$/);
-  const elsewhere = await folder(t, configuration(topics));
+  const elsewhere = makeFolder(configuration(topics));
   await stop(await serve(t, ["--store", `${cwd}/holdfast.db`], { cwd: elsewhere }));
   await stop(await serve(t, [], { cwd }));
-  const changed = await folder(t, configuration({ ...topics, topics: { search: ["text"] } }));
+  const changed = makeFolder(configuration({ ...topics, topics: { search: ["text"] } }));
   const refused = await run(t, ["serve", "--read-only", "--port", "0", "--store", `${cwd}/holdfast.db`], {
     cwd: changed,
   });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configuration, folder, run, serveHere } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, serveHere } from "./cli.ts";
 
 const declared = { users: {}, posts: { references: { by: "users" } } };
 
@@ -17,7 +18,7 @@ const files = {
 };
 
 test("references that lead nowhere are told by check, and keep the service from starting", async (t) => {
-  const cwd = await folder(t, { ...files, ...configuration({ users: {}, posts: {} }) });
+  const cwd = makeFolder({ ...files, ...configuration({ users: {}, posts: {} }) });
   for (const name of ["users", "posts"])
     assert.equal((await run(t, ["import", name, `${name}.ndjson`], { cwd })).exitCode, 0);
   await declare(cwd, declared);
@@ -35,7 +36,7 @@ test("references that lead nowhere are told by check, and keep the service from 
 });
 
 test("an import is held to references, and names the lines", async (t) => {
-  const cwd = await folder(t, { ...files, ...configuration(declared) });
+  const cwd = makeFolder({ ...files, ...configuration(declared) });
   assert.equal((await run(t, ["import", "users", "users.ndjson"], { cwd })).exitCode, 0);
   const { exitCode, stderr } = await run(t, ["import", "posts", "posts.ndjson"], { cwd });
   assert.equal(exitCode, 1);
@@ -46,7 +47,7 @@ test("an import is held to references, and names the lines", async (t) => {
 
 test("an import whose references among its own resources lead nowhere is told in one line", async (t) => {
   const nodes = '{"id":"a","in":"b"}\n{"id":"b","in":"c"}\n';
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     nodes,
     ...configuration({ nodes: { references: { in: { collection: "nodes", onDelete: "cascade" } } } }),
   });
@@ -74,7 +75,7 @@ test("the lists of a json-server database may refer to each other, whatever thei
       tags: [{ id: "x" }, { id: "y" }],
     });
   const files = { "lost.json": database("nobody"), "db.json": database("lee") };
-  const cwd = await folder(t, { ...files, ...configuration(collections) });
+  const cwd = makeFolder({ ...files, ...configuration(collections) });
   const lost = await run(t, ["import", "lost.json"], { cwd });
   assert.equal(lost.exitCode, 1);
   assert.match(
@@ -105,7 +106,7 @@ test("references that cannot hold are refused when the service starts", async (t
     [{ users: {}, posts: { schema, references: { bye: "users" } } }, /the schema must allow an id here/],
   ];
   for (const [collections, says] of cases) {
-    const cwd = await folder(t, configuration(collections));
+    const cwd = makeFolder(configuration(collections));
     const { exitCode, stderr } = await run(t, ["check"], { cwd });
     assert.equal(exitCode, 1);
     assert.match(stderr, says);

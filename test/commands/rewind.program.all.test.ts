@@ -1,8 +1,9 @@
 /** `holdfast rewind`: on a store that no service uses, and on a running service. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { machineTime, nextMillisecond } from "../until.ts";
-import { configuration, folder, run, serve, serveHere, stop } from "./cli.ts";
+import { configuration, run, serve, serveHere, stop } from "./cli.ts";
 
 const lines = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -17,7 +18,7 @@ const exported = async (t: TestContext, cwd: string, name = "people") =>
   (await run(t, ["export", name], { cwd })).stdout;
 
 test("a store that no service uses goes back, and again to where it was", async (t) => {
-  const cwd = await folder(t, { people: lines, more: '{"id":"c"}\n' });
+  const cwd = makeFolder({ people: lines, more: '{"id":"c"}\n' });
   await run(t, ["import", "people", "people"], { cwd });
   const then = await moment();
   await run(t, ["import", "people", "more"], { cwd });
@@ -40,7 +41,7 @@ test("a store that no service uses goes back, and again to where it was", async 
 });
 
 test("beside a running service, the command names --url, and works with it", async (t) => {
-  const cwd = await folder(t, { people: lines });
+  const cwd = makeFolder({ people: lines });
   await run(t, ["import", "people", "people"], { cwd });
   const then = await moment();
   const service = await serve(t, [], { cwd });
@@ -69,7 +70,7 @@ test("beside a running service, the command names --url, and works with it", asy
 });
 
 test("what does not fit today's declaration is listed, and nothing changes", async (t) => {
-  const cwd = await folder(t, { people: lines, ...configuration({ people: {} }) });
+  const cwd = makeFolder({ people: lines, ...configuration({ people: {} }) });
   await run(t, ["import", "people", "people"], { cwd });
   const then = await moment();
   const service = await serveHere(t, {}, { cwd });
@@ -79,7 +80,7 @@ test("what does not fit today's declaration is listed, and nothing changes", asy
     schema: { type: "object", properties: { name: { type: "string", maxLength: 8 } } },
     unique: ["name"],
   };
-  const changed = await folder(t, configuration({ people: strict }));
+  const changed = makeFolder(configuration({ people: strict }));
   const args = ["rewind", "--to", then, "--max", "2", "--store", `sqlite:${cwd}/holdfast.db`];
   const { exitCode, stderr } = await run(t, args, { cwd: changed });
   assert.equal(exitCode, 1);
@@ -92,7 +93,7 @@ test("what does not fit today's declaration is listed, and nothing changes", asy
 });
 
 test("arguments that cannot work are refused in one line", async (t) => {
-  const cwd = await folder(t, { people: lines });
+  const cwd = makeFolder({ people: lines });
   await run(t, ["import", "people", "people"], { cwd });
   const faults: [string[], RegExp][] = [
     [
@@ -116,7 +117,7 @@ test("arguments that cannot work are refused in one line", async (t) => {
     assert.equal(exitCode, 1, args.join(" "));
     assert.match(stderr, expected);
   }
-  const none = await folder(t, {});
+  const none = makeFolder({});
   assert.match(
     (await run(t, ["rewind", "--to", "2026-01-01", "--dry-run"], { cwd: none })).stderr,
     /does not exist\.\n$/,
@@ -124,7 +125,7 @@ test("arguments that cannot work are refused in one line", async (t) => {
 });
 
 test("more changes than --max are refused, in the store and in a service, and the --max in the message works", async (t) => {
-  const cwd = await folder(t, { people: lines, more: '{"id":"c"}\n{"id":"d"}\n' });
+  const cwd = makeFolder({ people: lines, more: '{"id":"c"}\n{"id":"d"}\n' });
   await run(t, ["import", "people", "people"], { cwd });
   const then = await moment();
   await run(t, ["import", "people", "more"], { cwd });
@@ -156,7 +157,7 @@ test("more changes than --max are refused, in the store and in a service, and th
 });
 
 test("a time before the first change is refused with the time of the first change", async (t) => {
-  const cwd = await folder(t, { people: lines });
+  const cwd = makeFolder({ people: lines });
   await run(t, ["import", "people", "people"], { cwd });
   const early = await run(t, ["rewind", "--to", "2020-01-01", "--max", "5"], { cwd });
   const [, first = ""] =
@@ -168,7 +169,7 @@ test("a time before the first change is refused with the time of the first chang
 });
 
 test("a log that begins later is named", async (t) => {
-  const cwd = await folder(t, { people: lines });
+  const cwd = makeFolder({ people: lines });
   const then = await moment();
   await run(t, ["import", "people", "people"], { cwd });
   await run(t, ["erase", "people", "a"], { cwd });
@@ -181,7 +182,7 @@ test("a log that begins later is named", async (t) => {
 });
 
 test("what is too large for one commit of a running service is a task", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     first: '{"id":"a"}\n{"id":"b"}\n',
     more: Array.from({ length: 60 }, (_, n) => `{"id":"m${n}"}\n`).join(""),
     ...configuration({ people: {} }, { limits: { rewind: "20kb" } }),

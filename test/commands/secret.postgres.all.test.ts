@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { newSecret } from "../../src/secrets.ts";
 import { openReader, type StoreAddress } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { startService } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, problemOf, startPeople } from "../http/users/people.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { machineTime, until } from "../until.ts";
-import { folder, run } from "./cli.ts";
+import { run } from "./cli.ts";
 
 const ada = "ada@example.org";
 
@@ -21,11 +22,11 @@ async function placeOf(t: TestContext, kind: string): Promise<{ cwd: string; sto
     "holdfast.config.json": JSON.stringify({ store, collections, auth: { users: { collection: "users" } } }),
   });
   if (kind === "SQLite") {
-    const cwd = await folder(t, config("sqlite:a.db"));
+    const cwd = makeFolder(config("sqlite:a.db"));
     return { cwd, store: { kind: "sqlite", path: join(cwd, "a.db") } };
   }
   const url = await databaseFor(t);
-  return { cwd: await folder(t, config(url)), store: { kind: "postgres", url } };
+  return { cwd: makeFolder(config(url)), store: { kind: "postgres", url } };
 }
 
 for (const kind of ["SQLite", "PostgreSQL"]) {

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
-import { configuration, folder, jsonLines, run, serve, serveHere, start, stop } from "./cli.ts";
+import { configuration, jsonLines, run, serve, serveHere, start, stop } from "./cli.ts";
 
 const database = JSON.stringify({
   users: [{ id: "ada", name: "Ada" }],
@@ -41,7 +42,7 @@ async function idsOf(
 
 for (const [name, storeOf] of Object.entries(stores)) {
   test(`${name}: an empty store is filled once, with the ids of the file`, async (t) => {
-    const cwd = await folder(t, { "db.json": database });
+    const cwd = makeFolder({ "db.json": database });
     const flags = await storeOf(t);
     const first = await run(t, ["seed", "db.json", ...flags], { cwd });
     assert.equal(first.exitCode, 0, first.stderr);
@@ -63,7 +64,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
 
   test(`${name}: collections that are declared and empty are filled, and API keys do not count`, async (t) => {
     const settings = configuration({ users: {}, posts: { references: { authorId: "users" } } });
-    const cwd = await folder(t, { "db.json": database, ...settings });
+    const cwd = makeFolder({ "db.json": database, ...settings });
     const flags = await storeOf(t);
     await (await serveHere(t, { store: flags[1] }, { cwd })).stop();
     assert.equal((await run(t, ["keys", "create", "--name", "ada", ...flags], { cwd })).exitCode, 0);
@@ -73,7 +74,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
   });
 
   test(`${name}: what was deleted does not come back`, async (t) => {
-    const cwd = await folder(t, { "db.json": '{"posts":[{"id":"1"}]}' });
+    const cwd = makeFolder({ "db.json": '{"posts":[{"id":"1"}]}' });
     const flags = await storeOf(t);
     await run(t, ["seed", "db.json", ...flags], { cwd });
     const service = await serveHere(t, { store: flags[1] }, { cwd });
@@ -86,7 +87,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
   });
 
   test(`${name}: a bad resource, and the store stays empty`, async (t) => {
-    const cwd = await folder(t, {
+    const cwd = makeFolder({
       "bad.json": '{"users":[{"id":"ada"}],"posts":[{"id":"1"},7]}',
       "db.json": database,
     });
@@ -102,7 +103,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
   });
 
   test(`${name}: a seed that is killed leaves all or nothing, and the next one makes it whole`, async (t) => {
-    const cwd = await folder(t, { "db.json": many(20_000) });
+    const cwd = makeFolder({ "db.json": many(20_000) });
     const flags = await storeOf(t);
     const killed = start(t, ["seed", "db.json", ...flags], { cwd });
     if (flags.length === 0) await until("it writes", () => existsSync(join(cwd, "holdfast.db-wal")));
@@ -115,7 +116,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
 }
 
 test("PostgreSQL: of several seeds at once one fills the store, and the others find it filled", async (t) => {
-  const cwd = await folder(t, { "db.json": many(2_000) });
+  const cwd = makeFolder({ "db.json": many(2_000) });
   const flags = await (stores.PostgreSQL as (typeof stores)[string])(t);
   const outcomes = await Promise.all([1, 2, 3].map(() => run(t, ["seed", "db.json", ...flags], { cwd })));
   for (const { exitCode, stderr } of outcomes) assert.equal(exitCode, 0, stderr);
@@ -125,7 +126,7 @@ test("PostgreSQL: of several seeds at once one fills the store, and the others f
 });
 
 test("SQLite: of several seeds at once one fills the store, and none changes it afterwards", async (t) => {
-  const cwd = await folder(t, { "db.json": many(2_000) });
+  const cwd = makeFolder({ "db.json": many(2_000) });
   const outcomes = await Promise.all([1, 2, 3].map(() => run(t, ["seed", "db.json"], { cwd })));
   for (const { exitCode, stderr } of outcomes)
     if (exitCode !== 0) assert.match(stderr, /^holdfast: \S+ is in use by another Holdfast .+\n$/);
@@ -138,7 +139,7 @@ test("SQLite: of several seeds at once one fills the store, and none changes it 
 });
 
 test("while a service has the store open, a filled store is left alone and an empty one is not touched", async (t) => {
-  const cwd = await folder(t, { "db.json": database });
+  const cwd = makeFolder({ "db.json": database });
   const service = await serve(t, [], { cwd });
   const refused = await run(t, ["seed", "db.json"], { cwd });
   assert.equal(refused.exitCode, 1);
@@ -152,17 +153,17 @@ test("while a service has the store open, a filled store is left alone and an em
 });
 
 test("a file that is missing is one line, also where the store is empty", async (t) => {
-  const { exitCode, stderr } = await run(t, ["seed", "db.json"], { cwd: await folder(t) });
+  const { exitCode, stderr } = await run(t, ["seed", "db.json"], { cwd: makeFolder() });
   assert.equal(exitCode, 1);
   assert.equal(stderr, "holdfast: db.json cannot be read: it does not exist.\n");
 });
 
 test("a file that a killed process has left empty is filled", async (t) => {
-  const cwd = await folder(t, { "db.json": database, "holdfast.db": "" });
+  const cwd = makeFolder({ "db.json": database, "holdfast.db": "" });
   const { exitCode, stderr } = await run(t, ["seed", "db.json"], { cwd });
   assert.equal(exitCode, 0, stderr);
   const checked = await run(t, ["check", "--store", "sqlite:empty.db"], {
-    cwd: await folder(t, { "empty.db": "" }),
+    cwd: makeFolder({ "empty.db": "" }),
   });
   assert.match(checked.stdout, /^store: \S+ does not exist yet$/m);
 });

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { configuration, folder, run } from "./cli.ts";
+import { makeFolder } from "../folder.ts";
+import { configuration, run } from "./cli.ts";
 import { atTerminal, skip } from "./terminal.ts";
 
 const ctrlC = "\x03";
@@ -15,7 +16,7 @@ const numbered = (n: number) => Array.from({ length: n }, (_, id) => `{"id":"${i
 
 describe("at a terminal", { skip }, () => {
   test("an import shows a bar that comes to its end, and then what it did", async (t) => {
-    const cwd = await folder(t, { things: numbered(20_000) });
+    const cwd = makeFolder({ things: numbered(20_000) });
     const { exitCode, shown } = await atTerminal(t, cwd, ["import", "things", "things"]).ended;
     assert.equal(exitCode, 0, shown);
     assert.match(shown, /importing things ░+ 0% \| 0 resources \|/);
@@ -25,7 +26,7 @@ describe("at a terminal", { skip }, () => {
   });
 
   test("an export to a file shows a bar too", async (t) => {
-    const cwd = await folder(t, { things: numbered(2_000) });
+    const cwd = makeFolder({ things: numbered(2_000) });
     await run(t, ["import", "things", "things"], { cwd });
     const { exitCode, shown } = await atTerminal(t, cwd, ["export", "things", "-o", "out"]).ended;
     assert.equal(exitCode, 0, shown);
@@ -35,7 +36,7 @@ describe("at a terminal", { skip }, () => {
   });
 
   test("an import that Ctrl-C ends gives the cursor back and says that nothing was imported", async (t) => {
-    const cwd = await folder(t, { things: numbered(400_000) });
+    const cwd = makeFolder({ things: numbered(400_000) });
     const terminal = atTerminal(t, cwd, ["import", "things", "things"]);
     await terminal.shows(/% \| [1-9]\d* resources/);
     terminal.type(ctrlC);
@@ -46,7 +47,7 @@ describe("at a terminal", { skip }, () => {
   });
 
   test("the service says where it listens, shows each request in a line for people, and Ctrl-C ends it", async (t) => {
-    const cwd = await folder(t);
+    const cwd = makeFolder();
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
     const [, base] = await terminal.shows(/listens on +(http:\S+)/);
     const path = new URL(`${base}/things`).pathname;
@@ -64,7 +65,7 @@ describe("at a terminal", { skip }, () => {
   });
 
   test("with --watch the difference is shown above the restarted service, and Ctrl-C ends both processes", async (t) => {
-    const cwd = await folder(t, configuration({ topics: {} }));
+    const cwd = makeFolder(configuration({ topics: {} }));
     const terminal = atTerminal(t, cwd, ["serve", "--watch", "--port", "0"]);
     const [, base] = await terminal.shows(/listens on +(http:\S+)/);
     for (const [name, content] of Object.entries(configuration({ users: {} })))

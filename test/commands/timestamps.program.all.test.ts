@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { changeFile } from "../store/mend-checksums.ts";
 import { machineTime } from "../until.ts";
-import { configuration, folder, jsonLines, type RunningService, run, serveHere } from "./cli.ts";
+import { configuration, jsonLines, type RunningService, run, serveHere } from "./cli.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" } } };
 const without = { posts: {} };
@@ -17,8 +18,8 @@ async function declare(cwd: string, collections: object): Promise<void> {
     await writeFile(join(cwd, name), text);
 }
 
-async function withPosts(t: Parameters<typeof folder>[0], posts: string, collections: object = without) {
-  const cwd = await folder(t, { "posts.ndjson": posts, ...configuration(collections) });
+async function withPosts(t: TestContext, posts: string, collections: object = without) {
+  const cwd = makeFolder({ "posts.ndjson": posts, ...configuration(collections) });
   const { exitCode, stderr } = await run(t, ["import", "posts", "posts.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   return cwd;
@@ -101,7 +102,7 @@ test("an import keeps the times that the file brings, and fills in those that ar
 
 test("an import of times that are none, or still to come, names the lines", async (t) => {
   const posts = '{"createdAt":"2020-02-02"}\n{"updatedAt":"2999-01-01T00:00:00.000Z"}\n{"title":"x"}\n';
-  const cwd = await folder(t, { "posts.ndjson": posts, ...configuration(withTimestamps) });
+  const cwd = makeFolder({ "posts.ndjson": posts, ...configuration(withTimestamps) });
   const { exitCode, stderr } = await run(t, ["import", "posts", "posts.ndjson"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(stderr, /line 1: "createdAt" must be a valid date and time/);

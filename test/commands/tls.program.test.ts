@@ -5,9 +5,10 @@ import { copyFile, open, readFile, rename } from "node:fs/promises";
 import { test } from "node:test";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
-import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { makeFolder } from "../folder.ts";
+import { makeCertificate } from "../http/certificates.ts";
 import { until } from "../until.ts";
-import { folder, listening, run, serve, start, stop } from "./cli.ts";
+import { listening, run, serve, start, stop } from "./cli.ts";
 
 /** The fingerprint of the certificate that the service shows. */
 function shown(origin: string): Promise<string> {
@@ -27,9 +28,8 @@ function shown(origin: string): Promise<string> {
 
 test("SIGHUP makes the service read its certificate again, and it goes on", async (t) => {
   const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
-  t.after(() => Promise.all([first, second].map(removeCertificate)));
   const configuration = JSON.stringify({ tls: { cert: "server.pem", key: "server.key" } });
-  const cwd = await folder(t, { "holdfast.config.json": configuration });
+  const cwd = makeFolder({ "holdfast.config.json": configuration });
   const put = async ({ files }: typeof first) => {
     await copyFile(files.cert, `${cwd}/server.pem`);
     await copyFile(files.key, `${cwd}/server.key`);
@@ -65,9 +65,8 @@ test("SIGHUP makes the service read its certificate again, and it goes on", asyn
 
 test("SIGHUP while the service is starting is for the certificate too", async (t) => {
   const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
-  t.after(() => Promise.all([first, second].map(removeCertificate)));
   const configuration = JSON.stringify({ tls: { cert: "server.pem", key: "server.key" } });
-  const cwd = await folder(t, { "holdfast.config.json": configuration });
+  const cwd = makeFolder({ "holdfast.config.json": configuration });
   const [cert, key] = [`${cwd}/server.pem`, `${cwd}/server.key`];
   await copyFile(first.files.cert, cert);
   await promisify(execFile)("mkfifo", [key]);

@@ -8,9 +8,10 @@ import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { makeFolder } from "../folder.ts";
 import { auth } from "../http/access/callers.ts";
 import { type ServiceOptions, startService } from "../http/service.ts";
-import { folder, run } from "./cli.ts";
+import { run } from "./cli.ts";
 
 const configuration = {
   collections: {
@@ -76,7 +77,7 @@ export async function use(): Promise<number | null | undefined> {
 `;
 
 test("types are written that the client understands", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "holdfast.config.json": JSON.stringify(configuration),
     "package.json": '{"type":"module"}',
     "use.ts": usage,
@@ -103,7 +104,7 @@ test("types are written that the client understands", async (t) => {
 });
 
 test("without declared collections any name has any attributes, and what cannot be written is one line", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   const { stdout } = await run(t, ["types"], { cwd });
   assert.match(stdout, /readonly collections: Record<string, object>;/);
   const failed = await run(t, ["types", "-o", "missing/service.d.ts"], { cwd });
@@ -134,10 +135,10 @@ async function serveText(t: TestContext, text: string, token?: string): Promise<
 
 test("a running service has the types of its configuration", async (t) => {
   const { collections } = configuration;
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(configuration) });
   const { stdout: expected } = await run(t, ["types"], { cwd });
   const origin = await serve(t, { collections, auth, prefix: "/shop/v2" });
-  const elsewhere = await folder(t, {});
+  const elsewhere = makeFolder({});
   const written = await run(t, ["types", origin, "-o", "service.d.ts"], { cwd: elsewhere });
   assert.deepEqual([written.exitCode, written.stdout, written.stderr], [0, "", ""]);
   assert.equal(await readFile(join(elsewhere, "service.d.ts"), "utf8"), expected);
@@ -150,7 +151,7 @@ test("attributes that are for some are in the types of the configuration, and no
   const collections = {
     people: { schema: { type: "object", properties }, attributes: { salary: { roles: ["hr"] } } },
   } as const;
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "holdfast.config.json": JSON.stringify({ collections, auth: { keys: true } }),
   });
   assert.match((await run(t, ["types"], { cwd })).stdout, /salary/);
@@ -160,7 +161,7 @@ test("attributes that are for some are in the types of the configuration, and no
 });
 
 test("a service that wants a credential gets the one of --token", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   const description = await fetch(`${await serve(t, {})}/openapi.json`);
   const origin = await serveText(t, await description.text(), "hf_right");
   const { stdout } = await run(t, ["types", origin, "--token", "hf_right"], { cwd });
@@ -177,7 +178,7 @@ test("a service that wants a credential gets the one of --token", async (t) => {
 });
 
 test("what has no types to give is one line", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   const empty = await serveText(t, "");
   const gone = createServer().listen(0, "127.0.0.1");
   await once(gone, "listening");

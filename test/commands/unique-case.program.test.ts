@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
-import { configuration, folder, run, serve, stop } from "./cli.ts";
+import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, serve, stop } from "./cli.ts";
 
 const schema = { properties: { email: { type: "string", maxLength: 100 }, n: { type: "integer" } } };
 
@@ -17,8 +18,8 @@ async function declare(cwd: string, collections: object): Promise<void> {
     await writeFile(join(cwd, name), text);
 }
 
-async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
-  const cwd = await folder(t, { "users.ndjson": users, ...configuration(without) });
+async function withStore(t: TestContext): Promise<string> {
+  const cwd = makeFolder({ "users.ndjson": users, ...configuration(without) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   return cwd;

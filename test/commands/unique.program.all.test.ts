@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
-import { configuration, folder, run, serveHere } from "./cli.ts";
+import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
+import { configuration, run, serveHere } from "./cli.ts";
 
 const schema = { properties: { email: { type: "string", maxLength: 100 }, n: { type: "integer" } } };
 const without = { users: { schema } };
@@ -14,8 +15,8 @@ async function declare(cwd: string, collections: object): Promise<void> {
     await writeFile(join(cwd, name), text);
 }
 
-async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
-  const cwd = await folder(t, { "users.ndjson": users, ...configuration(without) });
+async function withStore(t: TestContext): Promise<string> {
+  const cwd = makeFolder({ "users.ndjson": users, ...configuration(without) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   return cwd;
@@ -72,7 +73,7 @@ test("--accept starts all the same: what collides stays, and a write must make i
 });
 
 test("an import is held to unique attributes, and names the lines", async (t) => {
-  const cwd = await folder(t, { "users.ndjson": users, ...configuration(withUnique) });
+  const cwd = makeFolder({ "users.ndjson": users, ...configuration(withUnique) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(stderr, /line 3: "email" repeats the value of another resource/);
@@ -84,7 +85,7 @@ test("an import is held to unique attributes, and names the lines", async (t) =>
 test("lines without an id in a collection of integers are named too", async (t) => {
   const numbered = { users: { ...withUnique.users, id: "integer" } };
   const input = '{"email":"x"}\n{"id":7,"email":"x"}\n{"email":"y"}\n';
-  const cwd = await folder(t, { "users.ndjson": input, ...configuration(numbered) });
+  const cwd = makeFolder({ "users.ndjson": input, ...configuration(numbered) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 1);
   assert.match(stderr, /line 1: "email" repeats the value of another resource/);
@@ -105,7 +106,7 @@ const withSeats = (where: object) => ({
 });
 
 test("combinations that collide are told by check and keep the service from starting, only where the filter matches", async (t) => {
-  const cwd = await folder(t, { "seats.ndjson": seats, ...configuration({ seats: { schema: seat } }) });
+  const cwd = makeFolder({ "seats.ndjson": seats, ...configuration({ seats: { schema: seat } }) });
   assert.equal((await run(t, ["import", "seats", "seats.ndjson"], { cwd })).exitCode, 0);
   await declare(cwd, withSeats({ status: "gone" }));
   await (await serveHere(t, {}, { cwd })).stop();

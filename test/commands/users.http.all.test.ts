@@ -1,9 +1,10 @@
 /** `holdfast users`: the first account of a service, and what the command does with accounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { codeShape } from "../http/users/people.ts";
 import { until } from "../until.ts";
-import { folder, run, serve, stop } from "./cli.ts";
+import { run, serve, stop } from "./cli.ts";
 
 test("the first account is invited by a link, without a running service", async (t) => {
   const config = {
@@ -11,7 +12,7 @@ test("the first account is invited by a link, without a running service", async 
     collections: { users: { id: "uuid", access: { read: "public" } } },
     auth: { administrators: { role: "ops" }, users: { collection: "users" } },
   };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const invited = await run(t, ["users", "invite", "Ada@example.org", "--role", "ops"], { cwd });
   assert.equal(invited.exitCode, 0, invited.stderr);
   assert.match(invited.stdout, /^http:\/\/localhost:3000\/_sign-in#invitation=[\w-]{43}\n$/);
@@ -37,7 +38,7 @@ test("check warns of addresses that anyone can read, and a command writes the mi
     users: { collection: "users", mirror: { email: "email" } },
   };
   const config = { store: "sqlite:a.db", collections: { users }, auth };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const warning = /auth\.users\.mirror\.email: anyone can read the mail addresses in "users"/;
   assert.match((await run(t, ["check"], { cwd })).stdout, warning);
   const mirrored = await run(t, ["users", "mirror"], { cwd });
@@ -55,7 +56,7 @@ test("accounts of a running service are managed with its address and the key of 
       users: { collection: "users" },
     },
   };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
   const key = await run(t, ["keys", "create", "--name", "root", "--role", "ops", "--subject", "root"], {
     cwd,
   });

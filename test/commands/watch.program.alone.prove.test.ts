@@ -3,11 +3,11 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { describeDifferences } from "../../src/commands/serve/differences.ts";
+import { makeFolder } from "../folder.ts";
 import { follow } from "../http/follow.ts";
 import { until } from "../until.ts";
 import {
   configuration,
-  folder,
   halfSent,
   listening,
   type RunningService,
@@ -60,7 +60,7 @@ const title = { title: { type: "string" } };
 
 test("a changed configuration restarts the service on the same port, and the difference is printed", async (t) => {
   const schema = { type: "object", properties: title };
-  const cwd = await folder(t, configuration({ articles: { schema } }));
+  const cwd = makeFolder(configuration({ articles: { schema } }));
   const service = await watch(t, cwd);
   assert.equal(await status(`${service.base}/users`), 404);
   const closed = { type: "object", properties: { ...title, year: { type: "integer" } }, required: ["title"] };
@@ -77,7 +77,7 @@ test("a changed configuration restarts the service on the same port, and the dif
 test("a changed rule ends the streams, and applies to the next connection with the same position", async (t) => {
   const rules = (read: object | string) => ({ topics: { access: { read, write: "public" } } });
   const auth = { auth: { keys: true } };
-  const cwd = await folder(t, configuration(rules("public"), auth));
+  const cwd = makeFolder(configuration(rules("public"), auth));
   const service = await watch(t, cwd);
   const create = (content: object) =>
     status(`${service.base}/topics`, { method: "POST", headers: json, body: JSON.stringify(content) });
@@ -108,7 +108,7 @@ test("a changed rule ends the streams, and applies to the next connection with t
 });
 
 test("the end of a watched service is that of any service", async (t) => {
-  const service = await watch(t, await folder(t));
+  const service = await watch(t, makeFolder());
   assert.deepEqual(await stop(service).then(({ exitCode, signal }) => ({ exitCode, signal })), {
     exitCode: 0,
     signal: null,
@@ -117,7 +117,7 @@ test("the end of a watched service is that of any service", async (t) => {
 });
 
 test("a file that the configuration imports is watched too, a helper of the helper and one without effect", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "holdfast.config.ts":
       'import { collections } from "./collections.ts"; console.error("it is read"); export default { collections };',
     "collections.ts":
@@ -145,7 +145,7 @@ test("a file that the configuration imports is watched too, a helper of the help
 });
 
 test("all faults of a changed configuration are printed, and the service goes on until they are gone", async (t) => {
-  const cwd = await folder(t, configuration({ articles: {} }));
+  const cwd = makeFolder(configuration({ articles: {} }));
   const service = await watch(t, cwd);
   await save(cwd, { articles: { id: "uuid4" } }, { prot: 1 });
   await says(service, "holdfast: The service keeps the previous configuration");
@@ -162,7 +162,7 @@ test("all faults of a changed configuration are printed, and the service goes on
 });
 
 test("a service that cannot start waits for a configuration with which it can", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.mjs": 'import "./missing.mjs"; export default {' });
+  const cwd = makeFolder({ "holdfast.config.mjs": 'import "./missing.mjs"; export default {' });
   const running = start(t, ["serve", "--watch", "--port", "0"], { cwd });
   await says(
     running,
@@ -179,7 +179,7 @@ test("a service that cannot start waits for a configuration with which it can", 
 });
 
 test("Ctrl-C ends a service that waits for a sound configuration, with the exit code of its failure", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.json": "{" });
+  const cwd = makeFolder({ "holdfast.config.json": "{" });
   const running = start(t, ["serve", "--watch"], { cwd });
   await says(running, "The service does not run.");
   running.process.kill("SIGINT");
@@ -188,7 +188,7 @@ test("Ctrl-C ends a service that waits for a sound configuration, with the exit 
 });
 
 test("open mode ends when a file appears, and comes back when it is removed", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const service = await watch(t, cwd);
   assert.equal(await status(`${service.base}/things`), 200);
   await save(cwd, { topics: {} });
@@ -200,7 +200,7 @@ test("open mode ends when a file appears, and comes back when it is removed", as
 });
 
 test("a second configuration file is an error while both exist", async (t) => {
-  const cwd = await folder(t, configuration({ topics: {} }));
+  const cwd = makeFolder(configuration({ topics: {} }));
   const service = await watch(t, cwd);
   await replace(cwd, "holdfast.config.ts", "export default { collections: { users: {} } };");
   await says(
@@ -213,7 +213,7 @@ test("a second configuration file is an error while both exist", async (t) => {
 });
 
 test("what the store holds is compared with a changed schema before the service is stopped", async (t) => {
-  const cwd = await folder(t, configuration({ articles: {} }));
+  const cwd = makeFolder(configuration({ articles: {} }));
   const service = await watch(t, cwd);
   const created = await status(`${service.base}/articles`, {
     method: "POST",
@@ -229,7 +229,7 @@ test("what the store holds is compared with a changed schema before the service 
 });
 
 test("a request that is under way when the service restarts is answered", async (t) => {
-  const cwd = await folder(t, configuration({ things: {} }));
+  const cwd = makeFolder(configuration({ things: {} }));
   const service = await watch(t, cwd);
   const request = await halfSent(service);
   await save(cwd, { things: {}, users: {} });
@@ -240,7 +240,7 @@ test("a request that is under way when the service restarts is answered", async 
 });
 
 test("of many saves in a row the last one is served", async (t) => {
-  const cwd = await folder(t, configuration({ things: {} }));
+  const cwd = makeFolder(configuration({ things: {} }));
   const service = await watch(t, cwd);
   const path = join(cwd, "holdfast.config.json");
   for (let n = 1; n <= 200; n++) {
@@ -251,7 +251,7 @@ test("of many saves in a row the last one is served", async (t) => {
 });
 
 test("a second signal does not wait for a request that is under way", async (t) => {
-  const service = await watch(t, await folder(t));
+  const service = await watch(t, makeFolder());
   const { socket } = await halfSent(service);
   service.process.kill("SIGTERM");
   await untilDeaf(service);
@@ -262,13 +262,13 @@ test("a second signal does not wait for a request that is under way", async (t) 
 });
 
 test("no service is left when the watcher is killed", async (t) => {
-  const service = await watch(t, await folder(t));
+  const service = await watch(t, makeFolder());
   service.process.kill("SIGKILL");
   await untilDeaf(service);
 });
 
 test("a service that cannot have its store says so, and starts when the configuration changes", async (t) => {
-  const cwd = await folder(t, configuration({ things: {} }));
+  const cwd = makeFolder(configuration({ things: {} }));
   const holder = await serve(t, [], { cwd });
   const running = start(t, ["serve", "--watch", "--port", "0"], { cwd });
   await says(running, "The service does not run.");
@@ -278,7 +278,7 @@ test("a service that cannot have its store says so, and starts when the configur
 });
 
 test("a service that is killed is missed, and another one starts when the configuration changes", async (t) => {
-  const cwd = await folder(t, configuration({ things: {} }));
+  const cwd = makeFolder(configuration({ things: {} }));
   const service = await watch(t, cwd);
   const { pid } = service.process;
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
@@ -289,7 +289,7 @@ test("a service that is killed is missed, and another one starts when the config
 });
 
 test("a configuration that ends the program does not end the watched service", async (t) => {
-  const cwd = await folder(t, { "holdfast.config.mjs": "export default { collections: { things: {} } };" });
+  const cwd = makeFolder({ "holdfast.config.mjs": "export default { collections: { things: {} } };" });
   const service = await watch(t, cwd);
   await replace(cwd, "holdfast.config.mjs", "process.exit(0);");
   await says(service, "holdfast.config.mjs ended the program");
@@ -298,7 +298,7 @@ test("a configuration that ends the program does not end the watched service", a
 });
 
 test("without --watch a changed configuration changes nothing", async (t) => {
-  const { exitCode, stderr } = await run(t, ["serve", "--wach"], { cwd: await folder(t) });
+  const { exitCode, stderr } = await run(t, ["serve", "--wach"], { cwd: makeFolder() });
   assert.equal(exitCode, 1);
   assert.match(stderr, /--watch/);
 });

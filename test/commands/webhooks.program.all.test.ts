@@ -3,14 +3,15 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { accept, startReceiver } from "../http/webhooks/receiver.ts";
 import { until } from "../until.ts";
-import { folder, run, serve, serveHere, stop } from "./cli.ts";
+import { run, serve, serveHere, stop } from "./cli.ts";
 
 test("webhooks are listed, tested and retried", async (t) => {
   const receiver = await startReceiver((_, response) => void response.writeHead(500).end());
   t.after(() => receiver.close());
-  const cwd = await folder(t, { "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
+  const cwd = makeFolder({ "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
   const service = await serve(t, [], { cwd });
   const post = async (path: string, content: unknown) => {
     const headers = { "Content-Type": "application/json" };
@@ -85,7 +86,7 @@ test("webhooks are listed, tested and retried", async (t) => {
 test("a copy with a new identity sends nothing to the receivers of its source", async (t) => {
   const receiver = await startReceiver(accept);
   t.after(() => receiver.close());
-  const cwd = await folder(t, { "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
+  const cwd = makeFolder({ "holdfast.config.json": '{"webhooks":{"allow":["127.0.0.0/8"]}}' });
   const source = await serveHere(t, { store: "sqlite:source.db" }, { cwd });
   const created = await fetch(`${source.base}/_webhooks`, {
     method: "POST",
@@ -114,7 +115,7 @@ test("a copy with a new identity sends nothing to the receivers of its source", 
 });
 
 test("the commands send the credential of an administrator to a running service", async (t) => {
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "holdfast.config.json": JSON.stringify({
       auth: { keys: true, administrators: { role: "ops" } },
       webhooks: { allow: ["127.0.0.0/8"] },
@@ -141,7 +142,7 @@ test("the commands send the credential of an administrator to a running service"
 });
 
 test("a server that is not the service is named in one line", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const other = createServer(({ url = "" }, response) =>
     url.startsWith("/moved")
       ? response.writeHead(307, { Location: "/" }).end()

@@ -1,23 +1,17 @@
 /** Where credentials come from, as the configuration says it. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";
 import { createPair } from "../access/issuer.ts";
-
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "holdfast-auth-"));
-});
-after(() => rm(root, { recursive: true, force: true }));
+import { makeFolder } from "../folder.ts";
 
 async function load(content: unknown, flags: Record<string, unknown> = {}): Promise<Config> {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify(content));
   return loadConfig({ flags, env: {}, cwd });
 }
@@ -100,7 +94,7 @@ test("keys may be in a file, which is looked for from the working directory", as
   const { auth } = await load(withJwt({ jwks: "keys/jwks.json" }));
   assert.match(
     auth?.jwt?.jwks.kind === "file" ? auth.jwt.jwks.path : "",
-    /^\/.*\/case-\w+\/keys\/jwks\.json$/,
+    /^\/.*\/holdfast-test-\w+\/keys\/jwks\.json$/,
   );
 });
 

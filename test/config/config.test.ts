@@ -1,22 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { requireKnownVariables } from "../../src/config/option-values.ts";
 import { type OptionName, options } from "../../src/config/options.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import type { HoldfastConfig } from "../../src/index.ts";
 import { withOptions } from "../../tools/build/types.ts";
+import { makeFolder } from "../folder.ts";
 import { pathsBelow } from "../project.ts";
 
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "holdfast-config-"));
-});
-after(() => rm(root, { recursive: true, force: true }));
+const root = makeFolder();
 
 interface Given {
   /** Files by name; an object is written as JSON. */
@@ -31,7 +27,7 @@ async function load({
   flags = {},
   env = {},
 }: Given = {}): Promise<{ config: Config; cwd: string }> {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   for (const [name, content] of Object.entries(files))
     await writeFile(join(cwd, name), typeof content === "string" ? content : JSON.stringify(content));
   return { config: await loadConfig({ flags, env, cwd }), cwd };
@@ -179,10 +175,10 @@ describe("where a value comes from", () => {
   }
 
   test("a link to a file elsewhere is read as the module it is", async () => {
-    const elsewhere = await mkdtemp(join(root, "elsewhere-"));
+    const elsewhere = makeFolder();
     await writeFile(join(elsewhere, "package.json"), '{"type":"commonjs"}');
     await writeFile(join(elsewhere, "shop.ts"), "export default { port: 1234 as number };");
-    const cwd = await mkdtemp(join(root, "case-"));
+    const cwd = makeFolder();
     await symlink(join(elsewhere, "shop.ts"), join(cwd, "holdfast.config.ts"));
     assert.equal((await loadConfig({ flags: {}, env: {}, cwd })).port, 1234);
   });
@@ -552,7 +548,7 @@ describe("the program does not start with", () => {
     ["a timer", "const timer = setInterval(() => {}, 1_000); setTimeout(() => clearInterval(timer), 2_000);"],
   ]) {
     test(`a module that waits for ever, with ${what} to keep it`, async () => {
-      const cwd = await mkdtemp(join(root, "case-"));
+      const cwd = makeFolder();
       await writeFile(join(cwd, "holdfast.config.ts"), `${around}\nawait new Promise(() => {});`);
       await assert.rejects(
         loadConfig({ flags: {}, env: {}, cwd, fileDeadlineMs: 200 }),

@@ -1,21 +1,15 @@
 /** Whatever is wrong with a configuration together, each thing is reported once, and nothing that follows from another. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
 import { loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";
 import { createPair } from "../access/issuer.ts";
+import { makeFolder } from "../folder.ts";
 import { seed } from "../seed.ts";
-
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "holdfast-faults-"));
-});
-after(() => rm(root, { recursive: true, force: true }));
 
 const text = { type: "string", maxLength: 100 } as const;
 
@@ -200,7 +194,7 @@ function reported(chosen: readonly Breaker[]): Breaker[] {
 }
 
 async function faultsOf(content: unknown): Promise<string[]> {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify(content));
   try {
     await loadConfig({ flags: {}, env: {}, cwd });

@@ -1,11 +1,11 @@
 /** The part of the ETag of a list that identifies the configuration. A changed configuration must change the ETag. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
+import { makeFolder } from "../folder.ts";
 
 const text = { type: "string" };
 const original = {
@@ -13,9 +13,8 @@ const original = {
 };
 
 /** The ETags of a list of one store under one configuration after the other. */
-async function entityTags(t: TestContext, configurations: readonly object[]): Promise<string[]> {
-  const cwd = await mkdtemp(join(tmpdir(), "holdfast-hash-"));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+async function entityTags(configurations: readonly object[]): Promise<string[]> {
+  const cwd = makeFolder();
   const tags: string[] = [];
   for (const configuration of configurations) {
     await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify({ drainDelayMs: 0, ...configuration }));
@@ -49,8 +48,8 @@ const others: [what: string, changed: object][] = [
 
 describe("the ETag of a list", () => {
   for (const [what, changed] of changes) {
-    test(`is another one after ${what}, and the same again when that is taken back`, async (t) => {
-      const [before, after, again] = await entityTags(t, [original, changed, original]);
+    test(`is another one after ${what}, and the same again when that is taken back`, async () => {
+      const [before, after, again] = await entityTags([original, changed, original]);
       assert.match(String(before), /^W\/"[^"]+"$/);
       assert.notEqual(after, before);
       assert.equal(again, before);
@@ -58,8 +57,8 @@ describe("the ETag of a list", () => {
   }
 
   for (const [what, changed] of others) {
-    test(`stays after a change of ${what}`, async (t) => {
-      const [before, after] = await entityTags(t, [original, changed]);
+    test(`stays after a change of ${what}`, async () => {
+      const [before, after] = await entityTags([original, changed]);
       assert.match(String(before), /^W\/"[^"]+"$/);
       assert.equal(after, before);
     });

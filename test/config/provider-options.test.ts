@@ -1,18 +1,14 @@
 /** The option `auth.users.providers`, and the secrets of providers. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { readFilesOf } from "../../src/config/derived-settings.ts";
 import { type Config, compileConfig, loadConfig, originOf, remakeConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
+import { makeFolder } from "../folder.ts";
 
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "holdfast-providers-"));
-});
-after(() => rm(root, { recursive: true, force: true }));
+const root = makeFolder();
 
 const collections = { users: { access: { read: "authenticated" } } };
 const env = { HOLDFAST_PROVIDER_GOOGLE_SECRET: "s1", HOLDFAST_PROVIDER_MY_WORK_SECRET: "s2" };
@@ -26,7 +22,7 @@ async function load(
   more: object = {},
   given: Record<string, string> = env,
 ): Promise<Config> {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   const users = { collection: "users", providers, ...more };
   await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify({ collections, auth: { users } }));
   return loadConfig({ flags: {}, env: given, cwd, reportsFiles: true });
@@ -143,7 +139,7 @@ test("a service for others needs https, and no mail server if providers are the 
 });
 
 test("a secret of a provider needs users", async () => {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify({ collections: { users: {} } }));
   const given = { flags: {}, env: { HOLDFAST_PROVIDER_GOOGLE_SECRET: "s1" }, cwd, reportsFiles: true };
   await assert.rejects(

@@ -1,18 +1,16 @@
 /** A configuration can be made again in another thread, from plain data. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { loadConfig, originOf, remakeConfig } from "../../src/config.ts";
+import { makeFolder } from "../folder.ts";
 
 async function load(
-  t: TestContext,
   content: string,
   { flags = {}, env = {} }: { flags?: Record<string, unknown>; env?: Record<string, string> } = {},
 ) {
-  const cwd = await mkdtemp(join(tmpdir(), "holdfast-remade-"));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = makeFolder();
   const file = join(cwd, "holdfast.config.ts");
   await writeFile(file, content);
   return { config: await loadConfig({ cwd, flags, env }), file };
@@ -51,8 +49,8 @@ function shape(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]));
 }
 
-test("the configuration that another thread makes is the same, with flags and variables", async (t) => {
-  const { config, file } = await load(t, whole, {
+test("the configuration that another thread makes is the same, with flags and variables", async () => {
+  const { config, file } = await load(whole, {
     flags: { port: "1234", insecure: true, readOnly: true, accept: true },
     env: { HOLDFAST_HOST: "0.0.0.0", HOLDFAST_THREADS: "3", HOLDFAST_TOKEN: "hf_secret" },
   });
@@ -65,19 +63,16 @@ test("the configuration that another thread makes is the same, with flags and va
   assert.equal((globalThis as { timesRead?: number }).timesRead, 1);
 });
 
-test("the credential of commands is not part of it", async (t) => {
-  const { config } = await load(t, "export default {};", { env: { HOLDFAST_TOKEN: "hf_secret" } });
+test("the credential of commands is not part of it", async () => {
+  const { config } = await load("export default {};", { env: { HOLDFAST_TOKEN: "hf_secret" } });
   assert.doesNotMatch(JSON.stringify(originOf(config)), /hf_secret/);
 });
 
-test("a function is a fault wherever it is, because threads could not get it", async (t) => {
+test("a function is a fault wherever it is, because threads could not get it", async () => {
   const jwks =
     '{ keys: [{ kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", note: () => 1 }] }';
   await assert.rejects(
-    load(
-      t,
-      `export default { auth: { jwt: { issuer: "https://a.example/", audience: "b", jwks: ${jwks} } } };`,
-    ),
+    load(`export default { auth: { jwt: { issuer: "https://a.example/", audience: "b", jwks: ${jwks} } } };`),
     /auth\.jwt\.jwks\.keys\.0\.note is a function, which is not a JSON value/,
   );
 });

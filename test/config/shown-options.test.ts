@@ -1,25 +1,21 @@
 /** The options that administrators see: effective values, their places, and no secrets. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { options } from "../../src/config/options.ts";
 import { compileConfig, loadConfig } from "../../src/config.ts";
+import { makeFolder } from "../folder.ts";
 
 async function shownFor(content: object, outside: { flags?: object; env?: object } = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), "holdfast-shown-"));
-  try {
-    writeFileSync(join(cwd, "holdfast.config.json"), JSON.stringify(content));
-    const { flags = {}, env = {} } = outside as {
-      flags?: Record<string, unknown>;
-      env?: Record<string, string>;
-    };
-    const config = await loadConfig({ cwd, flags, env });
-    return new Map(config.options.map(({ name, ...rest }) => [name, rest]));
-  } finally {
-    rmSync(cwd, { recursive: true });
-  }
+  const cwd = makeFolder();
+  writeFileSync(join(cwd, "holdfast.config.json"), JSON.stringify(content));
+  const { flags = {}, env = {} } = outside as {
+    flags?: Record<string, unknown>;
+    env?: Record<string, string>;
+  };
+  const config = await loadConfig({ cwd, flags, env });
+  return new Map(config.options.map(({ name, ...rest }) => [name, rest]));
 }
 
 test("every option is shown once, with the place of its value", async () => {

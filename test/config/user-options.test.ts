@@ -1,9 +1,8 @@
 /** The option `auth.users`, the address of the service, and its secrets, as the configuration says them. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   type Config,
   compileConfig,
@@ -15,12 +14,9 @@ import {
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";
 import { newSecret } from "../../src/secrets.ts";
+import { makeFolder } from "../folder.ts";
 
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "holdfast-users-"));
-});
-after(() => rm(root, { recursive: true, force: true }));
+const root = makeFolder();
 
 const [hour, day] = [3_600_000, 86_400_000];
 
@@ -37,7 +33,7 @@ interface Outside {
 }
 
 async function load(content: unknown, { flags = {}, env = {} }: Outside = {}): Promise<Config> {
-  const cwd = await mkdtemp(join(root, "case-"));
+  const cwd = makeFolder();
   await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify(content));
   return loadConfig({ flags, env, cwd, reportsFiles: true });
 }

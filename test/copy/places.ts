@@ -1,9 +1,8 @@
 /** The places of stores: a file or a database. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { StoreAddress } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { type DatabaseOptions, databaseFor } from "../postgres/databases.ts";
 
 export type PlaceKind = StoreAddress["kind"];
@@ -26,7 +25,6 @@ export async function makePlace(
     const url = await databaseFor(test, options);
     return { kind, url };
   }
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
-  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   return { kind, path: join(folder, "store.db") };
 }

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { end, startProgram, startStore } from "../durability/program.ts";
+import { makeFolder } from "../folder.ts";
 import { nodesOf, readPage } from "../pages/markdown.ts";
-import { makeFolder } from "../store/sqlite-fixture.ts";
 import { declared, graceSeconds, readCompose, restrictions } from "./compose.ts";
 import { baseImages, copiedPaths, healthCheck } from "./dockerfile.ts";
 
@@ -35,8 +35,7 @@ test("what the image copies exists, and the engine receives nothing else", () =>
 });
 
 test("the health check is green while the service works, and red before and after", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+  const folder = makeFolder();
   const [command = "", ...args] = healthCheck;
   assert.equal(command, "node");
   const check = (port: number) =>

@@ -7,7 +7,8 @@ import { request as send } from "node:https";
 import { text } from "node:stream/consumers";
 import { describe, type TestContext, test } from "node:test";
 import { maxWaitSeconds } from "../../src/http/operations/feed-parameters.ts";
-import { folder, serve, untilDeaf } from "../commands/cli.ts";
+import { serve, untilDeaf } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { nodesOf, readPage } from "../pages/markdown.ts";
 import { until } from "../until.ts";
 import { knownProxies, startKnownProxy } from "./proxy.ts";
@@ -71,7 +72,7 @@ const configuration = {
 };
 
 async function startBoth(t: TestContext, proxy: (typeof knownProxies)[number]) {
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(configuration) });
   const service = await serve(t, [], { cwd });
   const port = await startKnownProxy(t, proxy, Number(new URL(service.origin).port));
   return { service, port, client: clientOf(port) };

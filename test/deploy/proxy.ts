@@ -6,8 +6,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { folder } from "../commands/cli.ts";
-import { type Certificate, makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { makeFolder } from "../folder.ts";
+import { type Certificate, makeCertificate } from "../http/certificates.ts";
 import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 
@@ -103,9 +103,8 @@ export async function startKnownProxy(
   servicePort: number,
 ): Promise<number> {
   const certificate = await makeCertificate();
-  t.after(() => removeCertificate(certificate));
   return onFreePort(async (port) =>
-    startOnPort(t, proxy, { folder: await folder(t), port, servicePort, certificate }),
+    startOnPort(t, proxy, { folder: makeFolder(), port, servicePort, certificate }),
   );
 }
 

@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, type TestContext, test } from "node:test";
-import { folder } from "../commands/cli.ts";
+import { describe, test } from "node:test";
 import { createClient, end, startProgram } from "../durability/program.ts";
+import { makeFolder } from "../folder.ts";
 import { nodesOf, readPage } from "../pages/markdown.ts";
-import { makeFolder } from "../store/sqlite-fixture.ts";
 import { whyNoTrace } from "../strace.ts";
 
 const units = "examples/deploy/systemd";
@@ -24,9 +23,9 @@ function whyNoSystemd(): string | false {
 }
 
 /** A copy of a unit that needs no program of the production machine. `systemd-analyze` checks that programs exist. */
-async function copyOf(t: TestContext, name: string, change = (text: string) => text): Promise<string> {
+async function copyOf(name: string, change = (text: string) => text): Promise<string> {
   const text = readFileSync(join(units, name), "utf8").replace("/usr/bin/node", process.execPath);
-  return join(await folder(t, { [name]: change(text) }), name);
+  return join(makeFolder({ [name]: change(text) }), name);
 }
 
 const analyze = (...args: string[]) =>
@@ -59,15 +58,15 @@ test("both units forbid the same", () => {
 
 describe("systemd", { skip: noSystemd }, () => {
   for (const name of names) {
-    test(`accepts ${name} without a warning`, async (t) => {
-      assert.deepEqual(verify(await copyOf(t, name)), { status: 0, stderr: "" });
-      const misspelt = await copyOf(t, name, (text) => text.replace("ProtectHome=", "ProtectHomes="));
+    test(`accepts ${name} without a warning`, async () => {
+      assert.deepEqual(verify(await copyOf(name)), { status: 0, stderr: "" });
+      const misspelt = await copyOf(name, (text) => text.replace("ProtectHome=", "ProtectHomes="));
       assert.match(verify(misspelt).stderr, /ProtectHomes/);
     });
 
-    test(`finds that ${name} is well protected`, async (t) => {
-      assert.ok(isHardened(await copyOf(t, name)));
-      const open = await copyOf(t, name, (text) => text.replace(/^(?:SystemCall|Restrict).*\n/gm, ""));
+    test(`finds that ${name} is well protected`, async () => {
+      assert.ok(isHardened(await copyOf(name)));
+      const open = await copyOf(name, (text) => text.replace(/^(?:SystemCall|Restrict).*\n/gm, ""));
       assert.ok(!isHardened(open));
     });
   }
@@ -75,8 +74,7 @@ describe("systemd", { skip: noSystemd }, () => {
 
 describe("with the system calls that the units allow", { skip: noSystemd || whyNoTrace() }, () => {
   test("the service serves, and a backup is made", async (t) => {
-    const { folder: place, remove } = makeFolder();
-    t.after(remove);
+    const place = makeFolder();
     const store = join(place, "shop.db");
     const trace = join(place, "trace");
     const program = await startProgram(store, tracingAll(trace));

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { slowlyFlushing, whyNoTrace } from "../strace.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
   skip: whyNoTrace(),
 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-deadline-"));
+  const folder = makeFolder();
   const config = join(folder, "slow.json");
   writeFileSync(config, JSON.stringify({ collections: { things: {} }, limits: { handlerTimeoutMs: 300 } }));
   const program = await startProgram(join(folder, "slow.db"), slowlyFlushing("delay_enter=1500000"), [
@@ -26,6 +26,5 @@ test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
   } finally {
     client.close();
     await end(program, "SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -1,10 +1,10 @@
 /** Subscribers that follow while the service or the database is killed miss nothing. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readEventStream } from "../changes/read-stream.ts";
+import { makeFolder } from "../folder.ts";
 import type { CloudEvent } from "../http/follow.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { type PostgresServer, startPostgres } from "../postgres/server.ts";
@@ -181,8 +181,7 @@ function requireAll(
 }
 
 test("the service is killed under writers and subscribers: no event is missing", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-kill-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   await proveWith(t, `sqlite:${join(folder, "store.db")}`, async (world) => {
     await world.kill();
     await world.start();
@@ -206,8 +205,7 @@ test("PostgreSQL crashes, and the service is killed, under writers and subscribe
 test("PostgreSQL is killed (-9) under writers, subscribers and a webhook: no event is missing", async (t) => {
   const server: PostgresServer = await startPostgres(["fsync=on"]);
   t.after(() => server.remove());
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-kill-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const config = join(folder, "holdfast.config.json");
   await writeFile(config, JSON.stringify({ webhooks: { allow: ["127.0.0.0/8"] } }));
   const receiver = await startReceiver();

@@ -1,10 +1,10 @@
 /** A thousand idle streams, slow ones and ones that vanish, under load, until SIGTERM: memory stays bounded. */
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { cannotWatch, watchFromOutside } from "../http/outside-probe.ts";
 import { until } from "../until.ts";
 import { createClient, end, type Program, startProgram } from "./program.ts";
@@ -36,8 +36,7 @@ interface Stream {
 }
 
 async function startWith(t: TestContext): Promise<Program> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-load-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const config = join(folder, "holdfast.config.json");
   await writeFile(config, JSON.stringify({ limits: { streams, streamsPerCaller: streams } }));
   const program = await startProgram(join(folder, "store.db"), [], ["--config", config]);

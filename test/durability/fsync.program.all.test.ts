@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { type Call, isFlushBetween, parseTrace, tracing, whyNoTrace } from "../strace.ts";
 import { createClient, end, type Program, startProgram, startRelaxedProgram } from "./program.ts";
 
@@ -41,20 +41,16 @@ function unflushed(calls: readonly Call[]): string[] {
 async function trace(
   start: (store: string, wrapper: readonly string[]) => Promise<Program>,
 ): Promise<Call[]> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-fsync-"));
-  try {
-    const file = join(folder, "trace");
-    const wrapper = tracing("pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg", {
-      file,
-      more: ["-s", "6000"],
-    });
-    const program = await start(join(folder, "x.db"), wrapper);
-    await createMarked(program.port);
-    await end(program, "SIGTERM");
-    return parseTrace(readFileSync(file, "latin1"));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = makeFolder();
+  const file = join(folder, "trace");
+  const wrapper = tracing("pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg", {
+    file,
+    more: ["-s", "6000"],
+  });
+  const program = await start(join(folder, "x.db"), wrapper);
+  await createMarked(program.port);
+  await end(program, "SIGTERM");
+  return parseTrace(readFileSync(file, "latin1"));
 }
 
 const skip = whyNoTrace();

@@ -1,19 +1,17 @@
 /** No room on the disk where SQLite keeps the index of its log. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { tracing, whyNoTrace } from "../strace.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 test("a write is in doubt when its commit is in the log and the index of the log cannot grow", {
   skip: whyNoTrace(),
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-full-"));
+  const folder = makeFolder();
   const store = join(folder, "full.db");
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const first = await startProgram(store);
   await end(first, "SIGTERM");
   // The first eight writes make the index; the ninth would make room for a log of more than 4,062 pages.

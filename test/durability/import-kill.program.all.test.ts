@@ -1,11 +1,10 @@
 /** The service is killed during an import: the store has all of its resources or none. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { generator } from "../seed.ts";
 import { pause } from "../until.ts";
 import { end, startProgram } from "./program.ts";
@@ -52,29 +51,25 @@ function countRounds(path: string): Map<string, number> {
 }
 
 test(`${kills} times killed during an import, all of it or nothing is there`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-import-kill-"));
+  const folder = makeFolder();
   const path = join(folder, "kill.db");
-  try {
-    let whole = 0;
-    let longestMs = 0;
-    const random = generator();
-    for (let round = 0; round < kills; round++) {
-      const program = await startProgram(path);
-      const start = performance.now();
-      const importing = importAll(program.port, round);
-      if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(program, "SIGKILL"));
-      const isConfirmed = await importing;
-      if (round === 0) longestMs = performance.now() - start;
-      await end(program, "SIGKILL");
-      await end(await startProgram(path), "SIGTERM");
-      const count = countRounds(path).get(String(round)) ?? 0;
-      assert.ok(count === 0 || count === resources, `round ${round}: ${count} of ${resources}`);
-      assert.ok(!isConfirmed || count === resources, `round ${round} was confirmed and is lost`);
-      if (count > 0) whole++;
-    }
-    t.diagnostic(`${whole} of ${kills} imports took effect`);
-    assert.ok(whole > 0);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  let whole = 0;
+  let longestMs = 0;
+  const random = generator();
+  for (let round = 0; round < kills; round++) {
+    const program = await startProgram(path);
+    const start = performance.now();
+    const importing = importAll(program.port, round);
+    if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(program, "SIGKILL"));
+    const isConfirmed = await importing;
+    if (round === 0) longestMs = performance.now() - start;
+    await end(program, "SIGKILL");
+    await end(await startProgram(path), "SIGTERM");
+    const count = countRounds(path).get(String(round)) ?? 0;
+    assert.ok(count === 0 || count === resources, `round ${round}: ${count} of ${resources}`);
+    assert.ok(!isConfirmed || count === resources, `round ${round} was confirmed and is lost`);
+    if (count > 0) whole++;
   }
+  t.diagnostic(`${whole} of ${kills} imports took effect`);
+  assert.ok(whole > 0);
 });

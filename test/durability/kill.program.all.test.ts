@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { generator } from "../seed.ts";
 import { threadsToTry } from "../threads/count.ts";
 import { pause, until } from "../until.ts";
@@ -98,30 +97,26 @@ const random = generator();
 for (const threads of threadsToTry(1, 4)) {
   const flags = ["--threads", String(threads)];
   test(`${kills} times killed under ${clients} writing clients with ${threads} threads, every acknowledged write is there and no half of any other`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-kill-"));
+    const folder = makeFolder();
     const path = join(folder, "kill.db");
     const account = new Map<string, Expectation>();
-    try {
-      for (let kill = 0; kill < kills; kill++) {
-        const program = await startProgram(path, [], flags);
-        const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
-        const enough = account.size + 10 + random() * 200;
-        await until("some resources are there", () => account.size > enough);
-        await pause(random() * 50);
-        await end(program, "SIGKILL");
-        await Promise.all(writers);
-        const again = await startProgram(path, [], flags);
-        try {
-          await requireAccount(again.port, account);
-        } finally {
-          await end(again, kill % 2 === 0 ? "SIGKILL" : "SIGTERM");
-        }
-        requireWholeStore(path);
+    for (let kill = 0; kill < kills; kill++) {
+      const program = await startProgram(path, [], flags);
+      const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
+      const enough = account.size + 10 + random() * 200;
+      await until("some resources are there", () => account.size > enough);
+      await pause(random() * 50);
+      await end(program, "SIGKILL");
+      await Promise.all(writers);
+      const again = await startProgram(path, [], flags);
+      try {
+        await requireAccount(again.port, account);
+      } finally {
+        await end(again, kill % 2 === 0 ? "SIGKILL" : "SIGTERM");
       }
-      t.diagnostic(`${account.size} resources, ${kills} kills`);
-      assert.ok(account.size > kills * 10, "the clients hardly wrote anything");
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+      requireWholeStore(path);
     }
+    t.diagnostic(`${account.size} resources, ${kills} kills`);
+    assert.ok(account.size > kills * 10, "the clients hardly wrote anything");
   });
 }

@@ -4,18 +4,17 @@ import { once } from "node:events";
 import {
   copyFileSync,
   existsSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { run } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 const ways: Record<string, (path: string) => void> = {
@@ -28,8 +27,7 @@ const ways: Record<string, (path: string) => void> = {
 
 for (const [what, takeAway] of Object.entries(ways))
   test(`no new store takes the place of a file that was ${what}: put back, the file has every write`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-moved-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = makeFolder();
     const path = join(folder, "x.db");
     const killed = await startProgram(path);
     const client = createClient(killed.port);
@@ -62,8 +60,7 @@ for (const [what, takeAway] of Object.entries(ways))
 
 for (const [what, takeAway] of Object.entries(ways))
   test(`no new store starts in the place of one that was stopped and then ${what}, until its lock file is removed`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-moved-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = makeFolder();
     const path = join(folder, "x.db");
     const first = await openStore({ kind: "sqlite", path });
     await first.close();
@@ -102,8 +99,7 @@ for (const [what, takeAway] of Object.entries(ways))
   });
 
 test("a service whose file is emptied stops, and neither it nor a command removes the log", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-moved-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const path = join(folder, "x.db");
   const program = await startProgram(path);
   const client = createClient(program.port);

@@ -1,10 +1,10 @@
 /** A retry with an Idempotency-Key gets the first answer, whenever the service was killed. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { generator } from "../seed.ts";
 import { parseTrace, slowlyFlushing, tracing, whyNoTrace } from "../strace.ts";
 import { pause, until } from "../until.ts";
@@ -14,9 +14,8 @@ import { createClient, end, type Program, startProgram } from "./program.ts";
 const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 3);
 const clients = 16;
 
-function storeIn(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-retry-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+function storeIn(): string {
+  const folder = makeFolder();
   return join(folder, "retry.db");
 }
 
@@ -58,7 +57,7 @@ function hasCommit(store: string, text: string): boolean {
 test("killed between commit and answer, the service answers the retry as it would have answered", {
   skip: whyNoTrace(),
 }, async (t) => {
-  const store = storeIn(t);
+  const store = storeIn();
   await serving(startProgram(store), "SIGTERM", (client) => client.send("POST", "/things", { n: 0 }));
   const program = await startProgram(store, slowFlush);
   const client = createClient(program.port);
@@ -87,7 +86,7 @@ test("killed between commit and answer, the service answers the retry as it woul
 test("after a kill before the flush, the log is flushed before a retry gets the stored response", {
   skip: whyNoTrace(),
 }, async (t) => {
-  const store = storeIn(t);
+  const store = storeIn();
   await serving(startProgram(store), "SIGTERM", (client) => client.send("POST", "/things", { n: 0 }));
   const killed = await startProgram(store, slowlyFlushing("delay_enter=3000000"));
   const client = createClient(killed.port);
@@ -122,7 +121,7 @@ test("after a kill before the flush, the log is flushed before a retry gets the 
 });
 
 test(`${kills} times killed under ${clients} clients that retry, each key is one resource`, async (t) => {
-  const store = storeIn(t);
+  const store = storeIn();
   const answers = new Map<string, string>();
   const open: string[] = [];
   let keys = 0;
@@ -166,8 +165,8 @@ test(`${kills} times killed under ${clients} clients that retry, each key is one
   assert.ok(keys > kills * clients, "the clients hardly wrote anything");
 });
 
-test("what was answered before a restart is answered after it", async (t) => {
-  const store = storeIn(t);
+test("what was answered before a restart is answered after it", async () => {
+  const store = storeIn();
   const send = (client: ReturnType<typeof createClient>) =>
     client.send("POST", "/things", { n: 1 }, keyed('"restart"'));
   const first = await serving(startProgram(store), "SIGTERM", send);

@@ -1,10 +1,9 @@
 /** The service is killed during a rewind: all of it took effect, or nothing. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { generator } from "../seed.ts";
 import { machineTime, nextMillisecond, pause } from "../until.ts";
 import { end, startProgram } from "./program.ts";
@@ -51,59 +50,52 @@ function countIn(path: string): { there: number; changes: number; sequence: numb
 }
 
 test(`${kills} times killed during a rewind, all of it or nothing is there`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-rewind-kill-"));
+  const folder = makeFolder();
   const path = join(folder, "kill.db");
-  try {
-    let program = await startProgram(path);
-    const lines = Array.from(
-      { length: resources },
-      (_, n) => `{"id":"${n}","pad":"${"x".repeat(n % 200)}"}\n`,
+  let program = await startProgram(path);
+  const lines = Array.from({ length: resources }, (_, n) => `{"id":"${n}","pad":"${"x".repeat(n % 200)}"}\n`);
+  const imported = await send(program.port, "things/_import", lines.join(""), "application/x-ndjson");
+  assert.equal(imported?.status, 200);
+  const full = machineTime();
+  await nextMillisecond();
+  for (let n = 0; n < resources; n += 1_000) {
+    const page = await fetch(`http://127.0.0.1:${program.port}/api/v1/things?limit=1000&fields=id`);
+    const ids = ((await page.json()) as { id: string }[]).map(({ id }) => id);
+    const filter = { id: { in: ids } };
+    const deleted = await send(
+      program.port,
+      "things/_bulk",
+      JSON.stringify({ filter, max: 1_000, delete: true }),
     );
-    const imported = await send(program.port, "things/_import", lines.join(""), "application/x-ndjson");
-    assert.equal(imported?.status, 200);
-    const full = machineTime();
-    await nextMillisecond();
-    for (let n = 0; n < resources; n += 1_000) {
-      const page = await fetch(`http://127.0.0.1:${program.port}/api/v1/things?limit=1000&fields=id`);
-      const ids = ((await page.json()) as { id: string }[]).map(({ id }) => id);
-      const filter = { id: { in: ids } };
-      const deleted = await send(
-        program.port,
-        "things/_bulk",
-        JSON.stringify({ filter, max: 1_000, delete: true }),
-      );
-      assert.equal(deleted?.status, 200);
-    }
-    await end(program, "SIGTERM");
-    const empty = machineTime();
-    await nextMillisecond();
-    let whole = 0;
-    let longestMs = 0;
-    const random = generator();
-    for (let round = 0; round < kills; round++) {
-      program = await startProgram(path);
-      const before = countIn(path);
-      const start = performance.now();
-      const to = before.there === 0 ? full : empty;
-      const rewinding = send(program.port, "_rewind", JSON.stringify({ to, max: resources }));
-      const killed = program;
-      if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
-      const answer = await rewinding;
-      assert.ok(answer === undefined || answer.status === 200, JSON.stringify(answer));
-      if (round === 0) longestMs = performance.now() - start;
-      await end(program, "SIGKILL");
-      await end(await startProgram(path), "SIGTERM");
-      const after = countIn(path);
-      const isDone = after.there === resources - before.there;
-      assert.ok(isDone || after.there === before.there, `round ${round}: ${after.there} of ${resources}`);
-      assert.equal(after.changes - before.changes, isDone ? resources : 0);
-      assert.equal(after.sequence - before.sequence, isDone ? resources : 0);
-      assert.ok(answer === undefined || isDone, `round ${round} was confirmed and is lost`);
-      if (isDone) whole++;
-    }
-    t.diagnostic(`${whole} of ${kills} rewinds took effect`);
-    assert.ok(whole > 0);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    assert.equal(deleted?.status, 200);
   }
+  await end(program, "SIGTERM");
+  const empty = machineTime();
+  await nextMillisecond();
+  let whole = 0;
+  let longestMs = 0;
+  const random = generator();
+  for (let round = 0; round < kills; round++) {
+    program = await startProgram(path);
+    const before = countIn(path);
+    const start = performance.now();
+    const to = before.there === 0 ? full : empty;
+    const rewinding = send(program.port, "_rewind", JSON.stringify({ to, max: resources }));
+    const killed = program;
+    if (round > 0) void pause(random() * 1.2 * longestMs).then(() => end(killed, "SIGKILL"));
+    const answer = await rewinding;
+    assert.ok(answer === undefined || answer.status === 200, JSON.stringify(answer));
+    if (round === 0) longestMs = performance.now() - start;
+    await end(program, "SIGKILL");
+    await end(await startProgram(path), "SIGTERM");
+    const after = countIn(path);
+    const isDone = after.there === resources - before.there;
+    assert.ok(isDone || after.there === before.there, `round ${round}: ${after.there} of ${resources}`);
+    assert.equal(after.changes - before.changes, isDone ? resources : 0);
+    assert.equal(after.sequence - before.sequence, isDone ? resources : 0);
+    assert.ok(answer === undefined || isDone, `round ${round} was confirmed and is lost`);
+    if (isDone) whole++;
+  }
+  t.diagnostic(`${whole} of ${kills} rewinds took effect`);
+  assert.ok(whole > 0);
 });

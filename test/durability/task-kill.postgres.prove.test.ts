@@ -3,10 +3,10 @@
  * confirmed write of others is lost. `npm run prove -- tasks` does it with 1,000,000 resources and 32 writers.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { generator } from "../seed.ts";
 import { until } from "../until.ts";
@@ -24,12 +24,11 @@ interface Task {
   refused: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-task-kill-"));
+const folder = makeFolder();
 
 /** The last questions are about all resources, which takes seconds if there are a million. */
 const flags = ["--config", join(folder, "holdfast.config.json")];
 writeFileSync(join(folder, "holdfast.config.json"), JSON.stringify({ limits: { queryMs: 60_000 } }));
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 const updates = { "content-type": "application/vnd.holdfast.update+json" };
 

@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { Records } from "../../src/records.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Account } from "../../src/users/user-records.ts";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import type { Answer, Service } from "../http/service.ts";
 import {
   fragmentOf,
@@ -377,7 +377,7 @@ async function prove(t: TestContext, store: StoreAddress): Promise<void> {
     auth: { users: { collection: "users", signUp: "open" } },
     mail: { from: "Shop <noreply@shop.example>", smtp: `smtp://127.0.0.1:${mails.port}` },
   };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(configuration) });
   const world = new World(store, { cwd, mails, provider });
   t.after(async () => {
     await world.kill();
@@ -432,7 +432,7 @@ async function prove(t: TestContext, store: StoreAddress): Promise<void> {
 }
 
 test(`SQLite: after ${kills} kills, no account is a half, no code works twice and no mail is lost`, async (t) => {
-  await prove(t, { kind: "sqlite", path: `${await folder(t)}/store.db` });
+  await prove(t, { kind: "sqlite", path: `${makeFolder()}/store.db` });
 });
 
 test(`PostgreSQL: after ${kills} kills, no account is a half, no code works twice and no mail is lost`, async (t) => {

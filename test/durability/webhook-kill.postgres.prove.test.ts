@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { startPostgres } from "../postgres/server.ts";
 import { machineTime, until } from "../until.ts";
@@ -185,9 +184,8 @@ function requireSameIds(deliveries: readonly Delivery[]): void {
   }
 }
 
-async function onFile(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-webhook-kill-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+async function onFile(): Promise<string> {
+  const folder = makeFolder();
   return `sqlite:${join(folder, "store.db")}`;
 }
 

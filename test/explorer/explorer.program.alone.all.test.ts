@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { randomOf } from "../seed.ts";
 import { whyNoTrace } from "../strace.ts";
 import { until } from "../until.ts";
@@ -41,8 +41,7 @@ async function assertAllRight(recording: Recording, images: number): Promise<voi
 }
 
 test("a signal stops the proof", { skip: whyNoTrace() }, async (t) => {
-  const place = mkdtempSync(join(tmpdir(), "holdfast-stopped-"));
-  t.after(() => rmSync(place, { recursive: true }));
+  const place = makeFolder();
   const args = ["--conditions=holdfast-source", "test/prove.ts", "explorer"];
   const proof = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: place }, stdio: "ignore" });
   t.after(() => proof.kill("SIGKILL"));
@@ -61,8 +60,7 @@ test("a signal stops the proof", { skip: whyNoTrace() }, async (t) => {
 describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
   let ordinary: Recording;
   let checkpoints: Recording;
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-explored-"));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   before(async () => {
     [ordinary, checkpoints] = await Promise.all([
       recordSession(restarts),

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { copyProject } from "../project.ts";
 import { type Served, serve } from "./terminal.ts";
 
@@ -38,7 +38,7 @@ const isOffline = /npm error code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREAC
 
 /** Clones the last commit, or copies the files without a repository, and starts the service. Returns the reason if it cannot. */
 export async function setUpClone(t: TestContext): Promise<Clone | { why: string }> {
-  const path = join(await folder(t), "holdfast");
+  const path = join(makeFolder(), "holdfast");
   const started = performance.now();
   const how = await cloneTo(path);
   if (how !== undefined) t.diagnostic(how);

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openReader } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { randomOf } from "../seed.ts";
-import { makeFolder } from "../store/sqlite-fixture.ts";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check } from "./check.ts";
@@ -25,8 +25,7 @@ const collections = {
 type Written = ReadonlyMap<string, readonly string[]>;
 
 test("no read returns a damaged body, and the walk finds what is missing", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+  const folder = makeFolder();
   const whole = join(folder, "whole.db");
   const written = await writeStore(whole);
   const bytes = readFileSync(whole);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type FastifyInstance, fastify } from "fastify";
 import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
+import { makeFolder } from "../folder.ts";
 
 interface Embedded {
   app: FastifyInstance;
@@ -20,12 +19,9 @@ async function start(
   prepare: Prepare = () => {},
   place: "before" | "after" = "before",
 ): Promise<Embedded> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  const folder = makeFolder();
   const app = fastify();
-  t.after(async () => {
-    await app.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => app.close());
   if (place === "before") prepare(app);
   app.register(holdfast, { store: join(folder, "store.db"), ...config });
   if (place === "after") prepare(app);

@@ -1,10 +1,9 @@
 /** The service as a plugin of another Fastify application. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -12,6 +11,7 @@ import { type TestContext, test } from "node:test";
 import { type FastifyInstance, fastify } from "fastify";
 import { options } from "../../src/config/options.ts";
 import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 
 interface Embedded {
@@ -32,12 +32,9 @@ async function start(
   prepare: Prepare = () => {},
   place: "before" | "after" = "before",
 ): Promise<Embedded> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  const folder = makeFolder();
   const app = fastify();
-  t.after(async () => {
-    await app.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => app.close());
   if (place === "before") prepare(app);
   app.register(holdfast, { store: join(folder, "store.db"), ...config });
   if (place === "after") prepare(app);
@@ -82,12 +79,9 @@ for (const [prefix, outer, expected] of [
   ["/", "", ""],
 ] as const)
   test(`an application that says prefix ${prefix} within "${outer}" has them at "${expected}"`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+    const folder = makeFolder();
     const app = fastify();
-    t.after(async () => {
-      await app.close();
-      await rm(folder, { recursive: true, force: true });
-    });
+    t.after(() => app.close());
     const config = { store: join(folder, "store.db"), ...(prefix && { prefix }) };
     if (outer === "") app.register(holdfast, config);
     else app.register(async (inner) => inner.register(holdfast, config), { prefix: outer });
@@ -362,12 +356,9 @@ test("bodies of clients that go away before their turn use no memory afterwards"
 
 for (const first of [true, false])
   test(`the time-out for plugins does not count while the service opens${first ? "" : ", below other plugins"}`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+    const folder = makeFolder();
     const app = fastify({ pluginTimeout: 1 });
-    t.after(async () => {
-      await app.close();
-      await rm(folder, { recursive: true, force: true });
-    });
+    t.after(() => app.close());
     const config = { store: join(folder, "store.db") };
     if (first) app.register(holdfast, config);
     else
@@ -379,9 +370,8 @@ for (const first of [true, false])
     assert.equal((await app.inject("/api/v1")).statusCode, 200);
   });
 
-test("a start that checks a large store can take longer than the time-out for plugins, and reports its faults", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("a start that checks a large store can take longer than the time-out for plugins, and reports its faults", async () => {
+  const folder = makeFolder();
   const store = join(folder, "store.db");
   const first = fastify();
   first.register(holdfast, { store });
@@ -409,9 +399,8 @@ test("a start that checks a large store can take longer than the time-out for pl
   assert.equal(await start(declared("integer")), "20000");
 });
 
-test("the store is closed when another plugin keeps the application from becoming ready", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("the store is closed when another plugin keeps the application from becoming ready", async () => {
+  const folder = makeFolder();
   const config = { store: join(folder, "store.db") };
   const broken = fastify();
   broken.register(async () => {
@@ -426,9 +415,8 @@ test("the store is closed when another plugin keeps the application from becomin
   await app.close();
 });
 
-test("the store is closed with the application, and opened again by the next", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("the store is closed with the application, and opened again by the next", async () => {
+  const folder = makeFolder();
   for (const count of [1, 2]) {
     const app = fastify();
     app.register(holdfast, { store: join(folder, "store.db") });
@@ -459,8 +447,7 @@ test("what is the application's to say, and what is wrong, keeps it from becomin
 test("the hook of the guide accepts and completes orders, and refuses everything else", async (t) => {
   const guide = readFileSync("docs/how-to/fastify.md", "utf8");
   const [, hook = ""] = /^```ts\n(app\.addHook\(.*?)^```$/ms.exec(guide) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-guide-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   await writeFile(join(folder, "hook.ts"), `export default (app: any) => {\n${hook}};\n`);
   const { default: addHook } = (await import(join(folder, "hook.ts"))) as { default: Prepare };
   const { origin } = await start(t, { collections: { orders: {}, customers: {} } }, addHook);

@@ -1,12 +1,12 @@
 /** Positions: an invalid one is refused, and one that the log no longer has is gone. There is never a silent gap. */
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import { copy } from "../copy/run.ts";
+import { makeFolder } from "../folder.ts";
 import { query } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
@@ -18,12 +18,9 @@ const path = "/api/v1/topics/_events";
 
 /** A store that outlives the services on it. */
 async function makeStore(t: TestContext): Promise<StoreAddress> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-positions-"));
+  const folder = makeFolder();
   const { address, release } = await openTestStore(folder);
-  t.after(async () => {
-    release();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(release);
   return address;
 }
 
@@ -205,8 +202,7 @@ test("a position of a file that was replaced by an older copy of it is gone", {
   if (store.kind !== "sqlite") return;
   await serving(store, (service) => service.create("topics", { n: 0 }));
   const folder = join(store.path, "..");
-  const saved = await mkdtemp(join(tmpdir(), "holdfast-saved-"));
-  t.after(() => rm(saved, { recursive: true, force: true }));
+  const saved = makeFolder();
   await cp(folder, saved, { recursive: true });
   const [beyond, there] = await serving(store, async (service) => {
     await service.create("topics", { n: 1 });

@@ -1,13 +1,12 @@
 /** Streams of events: their frames, their ends, and their limits. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fastify } from "fastify";
 import { holdfast } from "../../src/index.ts";
+import { makeFolder } from "../folder.ts";
 import { ceilingMs, until } from "../until.ts";
 import { check } from "./check.ts";
 import { eventsOf, follow, linkOf, type OpenStream } from "./follow.ts";
@@ -163,9 +162,8 @@ test("without history there is no feed, and lists link to none", async (t) => {
   assert.doesNotMatch((await service.send({ path: "/api/v1/topics" })).headers.link ?? "", /monitor/);
 });
 
-test("without history, a service inside an application says so in the log of the application", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("without history, a service inside an application says so in the log of the application", async () => {
+  const folder = makeFolder();
   const lines: string[] = [];
   const app = fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } });
   app.register(holdfast, { store: join(folder, "store.db"), collections: { topics: {} }, history: "none" });
@@ -273,9 +271,8 @@ test("web pages of allowed origins can follow a stream", async (t) => {
   assert.match(preflight.headers["access-control-allow-headers"] ?? "", /Last-Event-ID/i);
 });
 
-test("a service inside an application has the feed too, and ends streams with the application", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("a service inside an application has the feed too, and ends streams with the application", async () => {
+  const folder = makeFolder();
   const app = fastify();
   app.register(holdfast, { store: join(folder, "store.db"), collections: { topics: {} } });
   const origin = await app.listen({ host: "127.0.0.1", port: 0 });

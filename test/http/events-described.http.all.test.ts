@@ -1,7 +1,8 @@
 /** The descriptions and links of feeds are true. Other files test the behaviour of feeds. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { folder, run, serve, stop } from "../commands/cli.ts";
+import { run, serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { auth, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
@@ -170,7 +171,7 @@ async function untilRefused(service: Service, path: string): Promise<Answer> {
 }
 
 test("start is the oldest place from which the log is complete, also after an erasure", async (t) => {
-  const cwd = await folder(t);
+  const cwd = makeFolder();
   const first = await serve(t, [], { cwd });
   const create = async (base: string, content: object): Promise<string> => {
     const headers = { "content-type": "application/json" };

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { auth, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -399,7 +399,7 @@ describe("the information on the page", () => {
   });
 
   test("of a read-only service does not suggest a write", async (t) => {
-    const cwd = await folder(t, {});
+    const cwd = makeFolder({});
     const open = async (flags: Record<string, unknown>) =>
       startServer(await loadConfig({ flags: { port: "0", console: "false", ...flags }, env: {}, cwd }));
     await (await open({})).stop();

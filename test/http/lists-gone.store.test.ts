@@ -1,9 +1,7 @@
 /** The reads of a list from the store, observed between the service and its store. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
@@ -18,6 +16,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { ListQuery, Page } from "../../src/store/port/page.ts";
 import { recordOf } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
+import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";
 import { openConnection, parseAnswers } from "./connection.ts";
 import { plainSettings } from "./plain-settings.ts";
@@ -37,16 +36,13 @@ async function startWatched(
   t: TestContext,
   list: (query: ListQuery, store: Store) => Promise<Page>,
 ): Promise<Watched> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
+  const folder = makeFolder();
   const turnBudget = createTurnBudget();
   const store = await openStore(
     { kind: "sqlite", path: join(folder, "store.db") },
     { answersPerTurn: turnBudget.perTurn, queryMs: 2_000, onFailure: () => {} },
   );
-  t.after(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  t.after(() => store.close());
   await store.migrate([recordOf(openCollection("things"))]);
   await store.commit({
     changes: [{ key: { collection: "things", id: "a" }, expect: "absent", next: '{"id":"a","n":1}' }],

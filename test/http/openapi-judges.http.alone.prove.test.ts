@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { declared, guarded, startDescribed } from "./openapi-services.ts";
 import { startService } from "./service.ts";
 
@@ -30,7 +30,7 @@ test("the documents of a service satisfy Spectral and Redocly", async (t) => {
   t.after(() => Promise.all(Object.values(services).map((service) => service.stop())));
   // No option sets the contact and the license of the interface.
   // `/{collection}/_events` and `/_webhooks/{id}` both match `/_webhooks/_events`, where nothing exists.
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "redocly.yaml": "extends: [recommended]\nrules:\n  info-license: off\n  no-ambiguous-paths: off\n",
     "spectral.yaml": 'extends: ["spectral:oas"]\nrules:\n  info-contact: off\n',
   });

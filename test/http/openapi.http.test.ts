@@ -1,7 +1,8 @@
 /** The documents that describe a service. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { folder, run } from "../commands/cli.ts";
+import { run } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { check } from "./check.ts";
 import { declared, startDescribed } from "./openapi-services.ts";
 import { type Service, startService } from "./service.ts";
@@ -160,7 +161,7 @@ describe("the documents of a service", () => {
   test("are what holdfast openapi writes, without a service", async (t) => {
     const { openCollections, collections, rate } = { openCollections: false, ...declared };
     const config = JSON.stringify({ openCollections, collections, limits: { rate } });
-    const cwd = await folder(t, { "holdfast.config.json": config });
+    const cwd = makeFolder({ "holdfast.config.json": config });
     const served = await (services.declared as Service).send({ path: "/openapi-3.2.json" });
     const { stdout, exitCode } = await run(t, ["openapi", "--version", "3.2"], { cwd });
     assert.equal(exitCode, 0);

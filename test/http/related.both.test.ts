@@ -1,7 +1,7 @@
 /** Related resources in responses (`embed`), and filters through references. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { startService, startServiceForFile } from "./service.ts";
@@ -334,7 +334,7 @@ describe("embed", () => {
   });
 
   test("says that a reference leads to a resource that the caller cannot see, and not whether it exists", async (t) => {
-    const open = await openTestStore(await folder(t, {}));
+    const open = await openTestStore(makeFolder({}));
     t.after(() => open.release());
     const store = { store: open.address };
     const before = await startService({ ...store, openCollections: true });

@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import type { Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
+import { makeFolder } from "../folder.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-restart-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** Serves a store of the folder with these limits while `work` runs. */
 async function serving<T>(

@@ -1,9 +1,7 @@
 /** What bounds a rewind: who can send it, how far it can go back, how much it can change, and the headers of its request. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { machineTime, nextMillisecond } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
@@ -28,12 +26,9 @@ async function start(t: TestContext, options: ServiceOptions = {}): Promise<Serv
 
 /** A store for several services, one after the other. */
 async function openStore(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-rewind-"));
+  const folder = makeFolder();
   const place = await openTestStore(folder);
-  t.after(async () => {
-    place.release();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => place.release());
   return { store: place.address };
 }
 

@@ -3,10 +3,7 @@
  * test.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after } from "node:test";
 import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
@@ -29,6 +26,7 @@ import type { TurnBudget } from "../../src/store/core/turn-budget.ts";
 import { openStore, type StoreAddress, type StoreOptions } from "../../src/store/open.ts";
 import { defaultHistory, type History } from "../../src/store/port/options.ts";
 import { recordOf } from "../../src/store/port/record.ts";
+import { makeFolder } from "../folder.ts";
 import { usualThreads } from "../threads/count.ts";
 import { ceilingMs, machineTime } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -191,7 +189,7 @@ export async function startServiceForFile(options: ServiceOptions = {}): Promise
 
 /** Starts a service. The test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
+  const folder = makeFolder();
   const place = options.store === undefined ? await openTestStore(folder) : given(options.store);
   const config = await toConfig(place.address, options);
   await sow(config, options.seeds);
@@ -211,7 +209,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
-    await rm(folder, { recursive: true, force: true });
     throw error;
   });
   const probe = options.probe && (await startProbe(options.probe));
@@ -260,7 +257,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
       place.release();
-      await rm(folder, { recursive: true, force: true });
       probe?.stop();
     },
   };

@@ -1,9 +1,7 @@
 /** What a task can do and tell: as much as the request of its caller. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
@@ -136,12 +134,9 @@ test("no refusal names an attribute that the caller cannot see", async () => {
 });
 
 test("an import and a rewind end when their caller no longer administers the service", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-tasks-"));
+  const folder = makeFolder();
   const store = await openTestStore(folder);
-  t.after(async () => {
-    store.release();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => store.release());
   const collections = { things: { access: { read: "public" as const } } };
   const first = await startService({ auth: hr, collections, store: store.address });
   const lines = Array.from({ length: 3_000 }, (_, n) => ({ n }));

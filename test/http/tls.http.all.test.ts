@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { appendFile, copyFile, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { before, describe, type TestContext, test } from "node:test";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { machineTime } from "../until.ts";
-import { type Certificate, makeCertificate, removeCertificate } from "./certificates.ts";
+import { type Certificate, makeCertificate } from "./certificates.ts";
 import { Connection, openConnection, parseAnswers } from "./connection.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
@@ -15,7 +15,6 @@ let second: Certificate;
 before(async () => {
   [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
 });
-after(() => Promise.all([first, second].map(removeCertificate)));
 
 const get = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
 
@@ -26,9 +25,8 @@ async function start(t: TestContext, options: ServiceOptions): Promise<Service> 
 }
 
 /** A copy of the files that a test may change. */
-async function filesOf(t: TestContext, { files }: Certificate) {
+async function filesOf({ files }: Certificate) {
   const copy = await makeCertificate();
-  t.after(() => removeCertificate(copy));
   await replace(copy.files, files);
   return copy.files;
 }
@@ -107,7 +105,7 @@ describe("a service with a certificate", () => {
 
 describe("a certificate that is read again", () => {
   test("is that of new connections, and old ones live on", async (t) => {
-    const files = await filesOf(t, first);
+    const files = await filesOf(first);
     const service = await start(t, { tls: files });
     const old = await connect(t, service, first);
     await replace(files, second.files);
@@ -128,7 +126,7 @@ describe("a certificate that is read again", () => {
     ["belongs to another key", (files) => copyFile(second.files.cert, files.cert)],
   ] as [string, (files: Certificate["files"]) => Promise<void>][])
     test(`but ${what} leaves the one before in place`, async (t) => {
-      const files = await filesOf(t, first);
+      const files = await filesOf(first);
       const service = await start(t, { tls: files });
       await spoil(files);
       await service.reloadTls();
@@ -142,7 +140,7 @@ describe("a certificate that is read again", () => {
 });
 
 test("of two readings of the certificate under way the later one counts", async (t) => {
-  const files = await filesOf(t, first);
+  const files = await filesOf(first);
   const service = await start(t, { tls: files });
   const key = await readFile(files.key);
   await rm(files.key);
@@ -186,8 +184,8 @@ describe("a service does not start with", () => {
       /^tls: the key in \S+ does not belong to the certificate in \S+\.$/,
     ],
   ];
-  test("a certificate with a broken one behind it", async (t) => {
-    const files = await filesOf(t, first);
+  test("a certificate with a broken one behind it", async () => {
+    const files = await filesOf(first);
     await appendFile(files.cert, second.pem.slice(0, 200));
     const message = /^tls: \S+ and \S+ cannot be used for TLS \(bad end line\)\.$/;
     await assert.rejects(startService({ tls: files }), { name: "StartError", message });

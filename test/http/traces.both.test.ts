@@ -1,7 +1,5 @@
 /** Traces: with the SDK of OpenTelemetry, a real exporter, and a collector. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { context, propagation, SpanKind, trace } from "@opentelemetry/api";
@@ -10,6 +8,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace
 import { fastify } from "fastify";
 import { createClient } from "holdfast-client";
 import { holdfast } from "../../src/index.ts";
+import { makeFolder } from "../folder.ts";
 import { type CollectedSpan, kinds, startCollector } from "../traces/collector.ts";
 import { until } from "../until.ts";
 import { type ServiceOptions, startService } from "./service.ts";
@@ -166,7 +165,7 @@ test("inside an application, the request belongs to the span of the application"
   app.addHook("onRequest", (_request, _reply, done) => {
     context.with(trace.setSpan(context.active(), outer), done);
   });
-  await app.register(holdfast, { store: `sqlite:${await fileFor(t)}` });
+  await app.register(holdfast, { store: `sqlite:${await fileFor()}` });
   t.after(() => app.close());
   await app.inject({ method: "GET", url: "/api/v1/topics" });
   outer.end();
@@ -175,8 +174,7 @@ test("inside an application, the request belongs to the span of the application"
   assert.deepEqual([span.kind, span.parentSpanId], [kinds.internal, spanId]);
 });
 
-async function fileFor(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-traces-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+async function fileFor(): Promise<string> {
+  const folder = makeFolder();
   return join(folder, "store.db");
 }

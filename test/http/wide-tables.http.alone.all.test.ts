@@ -1,7 +1,8 @@
 /** Everyone may write to an open service, and so give the resources of one page very many attributes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folder, type RunningService, serve, stop } from "../commands/cli.ts";
+import { type RunningService, serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { check } from "./check.ts";
 import { cannotWatch, watchFromOutside } from "./outside-probe.ts";
 import { startService } from "./service.ts";
@@ -38,7 +39,7 @@ const attacks = [
 test("a table of very many columns takes little memory, and others are answered meanwhile", {
   skip: cannotWatch,
 }, async (t) => {
-  const service = await serve(t, [], { cwd: await folder(t) });
+  const service = await serve(t, [], { cwd: makeFolder() });
   for (const attack of attacks) await fill(service, `wide${attack.resources}`, attack);
   const pid = service.process.pid as number;
   const watched = await watchFromOutside({ pid, origin: service.origin }, async () => {

@@ -1,7 +1,8 @@
 /** Histories are linearizable, whichever of several threads answers each client. Each client has a connection of its own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { folder, serve, stop } from "../commands/cli.ts";
+import { serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { seed } from "../seed.ts";
 import { clientOf } from "../threads/served.ts";
@@ -25,7 +26,7 @@ describe("concurrent operations on one resource", () => {
       const collections = Object.fromEntries(names.map((name) => [name, { id: "integer" }]));
       const store = kind === "postgres" ? await databaseFor(t) : undefined;
       const configuration = { collections, ...(store && { store }) };
-      const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
+      const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(configuration) });
       const service = await serve(t, ["--threads", String(threads)], { cwd });
       const connections = Array.from({ length: clients * connectionsPerClient }, () =>
         clientOf(t, service.origin),

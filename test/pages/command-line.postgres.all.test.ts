@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { newSecret } from "../../src/secrets.ts";
-import { folder, run, serve, stop } from "../commands/cli.ts";
+import { run, serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { node } from "../node.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { machineTime, nextMillisecond } from "../until.ts";
@@ -47,8 +48,8 @@ const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
 
 test("every command of the command line reference does what it is for", async (t) => {
   assert.ok(commands.length > 15, `${commands.length} commands`);
-  const cwd = await folder(t, files);
-  const others = await folder(t, { "holdfast.config.json": config });
+  const cwd = makeFolder(files);
+  const others = makeFolder({ "holdfast.config.json": config });
   const service = await serve(t, [], { cwd: others });
   const url = await databaseFor(t);
   await run(t, ["import", "people", "people.json"], { cwd });
@@ -77,7 +78,7 @@ test("the commands of the guide for json-server import a file and list what was 
     .filter(({ lang }) => lang === "sh")
     .flatMap(({ value }) => value.split("\n"));
   assert.equal(toServe, "npx holdfast serve");
-  const cwd = await folder(t, { "db.json": '{"posts":[{"id":"1","views":1},{"id":"2","views":2}]}' });
+  const cwd = makeFolder({ "db.json": '{"posts":[{"id":"1","views":1},{"id":"2","views":2}]}' });
   const options = { cwd, env: await environment(cwd) };
   await promisify(execFile)("bash", ["-c", toImport], options);
   const service = await serve(t, [], { cwd });
@@ -90,7 +91,7 @@ test("the commands of the guide for json-server import a file and list what was 
 });
 
 test("the commands of the guide to go back in time undo what was changed", async (t) => {
-  const cwd = await folder(t, { topics: '{"id":"winter"}\n' });
+  const cwd = makeFolder({ topics: '{"id":"winter"}\n' });
   const options = { cwd, env: await environment(cwd) };
   const service = await serve(t, [], { cwd });
   const run = async (line: string) => {

@@ -15,7 +15,7 @@ const service = await startServiceForFile();
 const other = await startServiceForFile();
 
 test("the worker of the guide misses no change, although it is killed", async (t) => {
-  const file = await programOf(t, "follow-a-collection", service.port);
+  const file = await programOf("follow-a-collection", service.port);
   const made = await service.create("topics", { title: "One" });
   const first = run(t, file);
   await until("the worker prints the first event", () => first.output().includes(made.id));
@@ -38,7 +38,7 @@ test("the worker of the guide misses no change, although it is killed", async (t
 
 test("the worker of the guide stops where events are missing", async (t) => {
   await other.create("topics", {});
-  const file = await programOf(t, "follow-a-collection", service.port);
+  const file = await programOf("follow-a-collection", service.port);
   await writeFile(join(dirname(file), "next-page.txt"), await nextOf(other));
   const { child, output } = run(t, file);
   const [code] = await once(child, "close");
@@ -48,7 +48,7 @@ test("the worker of the guide stops where events are missing", async (t) => {
 
 test("the copy of the guide equals the list after each run, also after a restart from nothing", async (t) => {
   await other.create("topics", {});
-  const file = await programOf(t, "offline-copy", service.port);
+  const file = await programOf("offline-copy", service.port);
   const copyFile = join(dirname(file), "topics.json");
   const sync = async () => {
     const { child, output } = run(t, file);

@@ -1,9 +1,9 @@
 /** The rules of `npm run lint` for pages and messages find what is wrong, and nothing else. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { anchorsOf, nodesOf, parsePage, proseOf } from "./markdown.ts";
 import { faultsOfTargets, targetsOf, undefinedReferences, unreachable } from "./rules/links.ts";
 import { keyOf, Memory } from "./rules/memory.ts";
@@ -126,9 +126,8 @@ test("a page to which no way of links leads is found", () => {
   );
 });
 
-test("a memory knows a text until the text or the rules change, and begins anew if it is damaged", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-memory-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+test("a memory knows a text until the text or the rules change, and begins anew if it is damaged", () => {
+  const folder = makeFolder();
   const file = join(folder, "cache", "pages.json");
   const key = keyOf("the rules", "a text");
   const first = new Memory(file);

@@ -10,7 +10,8 @@ import { after, type TestContext, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { openBrowser, watchPage } from "../browser/browser.ts";
-import { folder, run, serve } from "../commands/cli.ts";
+import { run, serve } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
 import { until } from "../until.ts";
 import { programOf } from "./guide-program.ts";
@@ -27,7 +28,7 @@ test("the page of the guide shows the list and follows every change", { skip }, 
   const first = await open("One");
   await service.create("topics", { title: "Closed", status: "closed" });
   const { page, assertNoErrors } = await openPage(t);
-  const file = await programOf(t, "live-data", service.port);
+  const file = await programOf("live-data", service.port);
   await page.goto(await serveFile(t, () => file));
   const shows = (...titles: string[]) =>
     until(`the page shows ${JSON.stringify(titles)}`, async () =>
@@ -49,7 +50,7 @@ test("the page of the guide says so when the service has no events", { skip }, a
   const service = await started(t, { history: "none" });
   await service.create("topics", { title: "One", status: "open" });
   const { page, assertNoErrors } = await openPage(t);
-  const file = await programOf(t, "live-data", service.port);
+  const file = await programOf("live-data", service.port);
   await page.goto(await serveFile(t, () => file));
   await page.getByText("These topics stay as they are: the service keeps no history").waitFor();
   assert.deepEqual(await rowsOf(page), ["One"]);
@@ -66,12 +67,12 @@ test("the page of the guide works with the configuration of the guide, and says 
   const { page } = await openPage(t);
   const startFor = async (origin: string) => {
     const config = shown.replace("http://localhost:8000", origin);
-    const cwd = await folder(t, { "holdfast.config.ts": config });
+    const cwd = makeFolder({ "holdfast.config.ts": config });
     await mkdir(join(cwd, "node_modules"));
     await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
     const { stdout } = await run(t, ["keys", "create", "--name", "ada"], { cwd });
     const service = await serve(t, [], { cwd });
-    file = await programOf(t, "live-data", Number(new URL(service.origin).port));
+    file = await programOf("live-data", Number(new URL(service.origin).port));
     await page.goto(address);
     return (title: string) =>
       fetch(`${service.base}/topics`, {

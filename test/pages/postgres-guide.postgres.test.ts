@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { configuration, folder, run, serve, stop } from "../commands/cli.ts";
+import { configuration, run, serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { databaseFor, query } from "../postgres/databases.ts";
 import { nodesOf, readPage } from "./markdown.ts";
 
@@ -25,7 +26,7 @@ test("the statements of the guide make a database that a store can be copied to 
 
   const address = new URL(admin);
   [address.username, address.password] = [own, "choose-one"];
-  const cwd = await folder(t, { topics: '{"id":"a","title":"A"}', ...configuration({ topics: {} }) });
+  const cwd = makeFolder({ topics: '{"id":"a","title":"A"}', ...configuration({ topics: {} }) });
   await run(t, ["import", "topics", "topics", "--store", "sqlite:shop.db"], { cwd });
   const commands = blocks
     .flatMap(({ value }) => value.split("\n"))

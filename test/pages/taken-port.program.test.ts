@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 
 for (const example of ["examples/fastify.ts", "examples/browser/serve.ts"])
   test(`${example} names a port that is in use, and how to choose another`, async (t) => {
@@ -17,8 +16,7 @@ for (const example of ["examples/fastify.ts", "examples/browser/serve.ts"])
     const second = createServer().listen(port, "::1"); // Fastify listens on both addresses of "localhost"
     t.after(() => second.close());
     await once(second, "listening").catch(() => {}); // this machine may have no IPv6
-    const cwd = mkdtempSync(join(tmpdir(), "holdfast-example-"));
-    t.after(() => rmSync(cwd, { recursive: true }));
+    const cwd = makeFolder();
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       ["--conditions=holdfast-source", resolve(example)],

@@ -1,10 +1,10 @@
 /** Bad days of the database itself, each brought about by a trigger, a setting or a lock. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import pg from "pg";
+import { makeFolder } from "../folder.ts";
 import { ceilingMs, until } from "../until.ts";
 import { databaseFor, query } from "./databases.ts";
 import { type Answer, countOf, create, type Served, serveOn } from "./served.ts";
@@ -136,8 +136,7 @@ test("a list that takes too long says nothing of the database, whatever its attr
 });
 
 test("a list of deleted resources and a sort by a related resource end when their time is over", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-faults-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const config = join(folder, "holdfast.config.json");
   const references = { parentId: { collection: "things", as: "parent" } };
   await writeFile(config, JSON.stringify({ collections: { things: { references } } }));

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { folder, serve } from "../commands/cli.ts";
+import { serve } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { follow, type OpenStream } from "../http/follow.ts";
 import { generator } from "../seed.ts";
 import { type Answer, type Client, clientOf } from "../threads/served.ts";
@@ -73,7 +74,7 @@ async function startInstance(
   content: object,
   secret: string,
 ): Promise<Place[]> {
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(content) });
   const { origin } = await serve(t, ["--threads", "2"], { cwd, env: { HOLDFAST_SECRET: secret } });
   const found = new Map<string, Place[]>();
   while (found.size < 2 || [...found.values()].some(({ length }) => length < 2)) {

@@ -1,9 +1,9 @@
 /** A PgBouncer in transaction mode, where one is installed. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../folder.ts";
 import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
 import { isRoot } from "./binaries.ts";
@@ -32,7 +32,7 @@ export function startBouncer(url: string, poolSize: number): Promise<Bouncer> {
 }
 
 async function startOnPort(url: string, poolSize: number, own: number): Promise<Bouncer> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-pgbouncer-"));
+  const folder = makeFolder();
   chmodSync(folder, 0o755);
   const { hostname, port, pathname, username, password } = new URL(url);
   const name = pathname.slice(1);
@@ -56,7 +56,6 @@ async function startOnPort(url: string, poolSize: number, own: number): Promise<
   const stop = async () => {
     const ended = once(child, "exit");
     if (child.exitCode === null && child.kill("SIGQUIT")) await ended;
-    rmSync(folder, { recursive: true, force: true });
   };
   try {
     await until("PgBouncer answers", () => {

@@ -1,12 +1,11 @@
 /** Several stores in one database, each in the schema that its address names. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import { backUpStore, openKeys, openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import { copy } from "../copy/run.ts";
+import { makeFolder } from "../folder.ts";
 import { commit, created, declaration, topic, updated } from "../store/contract/fixture.ts";
 import { machineTime } from "../until.ts";
 import { databaseFor, query } from "./databases.ts";
@@ -99,8 +98,7 @@ test("a backup and a copy take the store of one schema, and leave the others as 
   await fill(at('"Zwei"'), "two");
   const before = [await contentsOf(url, "shop"), await contentsOf(url, '"Zwei"')];
   await copy(at('"Zwei"'), at("other"));
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-schemas-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const file = join(folder, "backup.db");
   await backUpStore(at('"Zwei"'), file, {});
   assert.deepEqual([await contentsOf(url, "shop"), await contentsOf(url, '"Zwei"')], before);

@@ -1,21 +1,17 @@
 /** Several instances on one database: one of them delivers for all webhooks. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { createClient, end, startStore } from "../durability/program.ts";
+import { makeFolder } from "../folder.ts";
 import { type Service, startService } from "../http/service.ts";
 import { testClock } from "../http/webhooks/clock.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { until } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 async function createHook(service: Service, url: string): Promise<void> {
   const content = { url, collections: ["topics"] };

@@ -1,11 +1,13 @@
 /** The program that runs the tests: nothing fails, is skipped or hangs without being named. */
+
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { testFiles } from "../project.ts";
 import { ceilingMs, until } from "../until.ts";
 import { importersOf } from "./changed.ts";
@@ -28,27 +30,21 @@ function spawnRunner(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 /** Runs a test file with `test/run.ts`. Returns its output and its exit code. */
-function run(t: TestContext, text: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const { files, ...result } = runEach(t, [text], args, env);
+function run(text: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { files, ...result } = runEach([text], args, env);
   return { ...result, file: files[0] as string };
 }
 
 /** Runs files in one process. */
-function runTogether(t: TestContext, ...texts: readonly string[]) {
-  return runEach(t, texts, ["--together", "--test-timeout=2000"]);
+function runTogether(...texts: readonly string[]) {
+  return runEach(texts, ["--together", "--test-timeout=2000"]);
 }
 
 /** What a failed test's line has before the command that repeats it. */
 const again = "    Run it again: ";
 
-function runEach(
-  t: TestContext,
-  texts: readonly string[],
-  args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-) {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+function runEach(texts: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const folder = makeFolder();
   const files = texts.map((text, n) => {
     const file = join(folder, `${n}.test.ts`);
     writeFileSync(file, `import { after, before, describe, test } from "node:test";\n${text}`);
@@ -116,9 +112,8 @@ test("a change is followed to the test files that import it, also through progra
   assert.deepEqual([...(await importersOf(["test/json/pointer.test.ts"]))], ["test/json/pointer.test.ts"]);
 });
 
-test("files run side by side, and each is printed as a whole", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+test("files run side by side, and each is printed as a whole", () => {
+  const folder = makeFolder();
   const name = (n: number) => join(folder, `${n}.test.ts`);
   const mark = (n: number) => JSON.stringify(join(folder, `begun-${n}`));
   // Each file waits until the other one has started.
@@ -145,9 +140,8 @@ test("files run side by side, and each is printed as a whole", (t) => {
   assert.equal(status, 0, stdout);
 });
 
-test("a long run prints a failure while other files still run", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+test("a long run prints a failure while other files still run", () => {
+  const folder = makeFolder();
   const files = Array.from({ length: 2 * availableParallelism() + 2 }, (_, n) =>
     join(folder, `${n}.test.ts`),
   );
@@ -163,8 +157,8 @@ test("a long run prints a failure while other files still run", (t) => {
   assert.match(stdout, /✖ \S*0\.test\.ts:2 {2}breaks: at once\n[\s\S]*✔ holds/);
 });
 
-test("with --times, the end tells what each file took", (t) => {
-  const { status, ending, file } = run(t, 'test("a", () => {});', ["--times"]);
+test("with --times, the end tells what each file took", () => {
+  const { status, ending, file } = run('test("a", () => {});', ["--times"]);
   assert.equal(status, 0);
   assert.match(ending.join("\n"), /processor +own +programs +clock/);
   assert.ok(ending.some((line) => line.endsWith(file)));
@@ -176,14 +170,13 @@ test("a file that does not exist is named", () => {
   assert.match(stderr, /There is no test file of the subject "test\/nothing\.test\.ts"/);
 });
 
-test("the last line counts tests, not suites", (t) => {
-  const { status, ending } = run(t, 'describe("all", () => { test("a", () => {}); test("b", () => {}); });');
+test("the last line counts tests, not suites", () => {
+  const { status, ending } = run('describe("all", () => { test("a", () => {}); test("b", () => {}); });');
   assert.deepEqual([status, ending], [0, ["", "2 passed, 0 failed, 0 skipped", ""]]);
 });
 
 test("a signal ends everything, and what has not run is no failure", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   const begun = join(folder, "begun");
   const text = `import { writeFileSync } from "node:fs"; import { test } from "node:test";
     writeFileSync(${JSON.stringify(begun)}, "");
@@ -201,13 +194,13 @@ test("a signal ends everything, and what has not run is no failure", async (t) =
   assert.doesNotMatch(printed, /✖|failed/);
 });
 
-test("files of a group run in one process, each after the end of the one before", (t) => {
+test("files of a group run in one process, each after the end of the one before", () => {
   const text = `const say = (what) => console.log(process.pid + " " + what);
     say("loads");
     before(() => say("begins"));
     test("a", () => say("runs"));
     after(async () => { await new Promise((r) => setTimeout(r, 100)); say("ends"); });`;
-  const { status, stdout } = runTogether(t, text, text);
+  const { status, stdout } = runTogether(text, text);
   assert.equal(status, 0, stdout);
   const said = [...stdout.matchAll(/^(\d+) (\w+)$/gm)];
   const steps = ["loads", "begins", "runs", "ends"];
@@ -218,9 +211,8 @@ test("files of a group run in one process, each after the end of the one before"
   assert.equal(new Set(said.map(([, pid]) => pid)).size, 1);
 });
 
-test("a file that leaves something open is named, and the files after it run", (t) => {
+test("a file that leaves something open is named, and the files after it run", () => {
   const { status, ending, files } = runTogether(
-    t,
     'import { createServer } from "node:net";\ntest("a", () => void createServer().listen(0));',
     'test("b", () => {});',
   );
@@ -233,9 +225,8 @@ test("a file that leaves something open is named, and the files after it run", (
   ]);
 });
 
-test("a file that ends its process is a failure, and the files after it run", (t) => {
+test("a file that ends its process is a failure, and the files after it run", () => {
   const { status, ending, files } = runTogether(
-    t,
     'test("a", () => {});',
     'test("b", () => process.exit(3));\ntest("c", () => {});',
     'test("d", () => {});',
@@ -249,12 +240,8 @@ test("a file that ends its process is a failure, and the files after it run", (t
   ]);
 });
 
-test("a file that ends its process without an error is a failure too", (t) => {
-  const { status, ending, files } = runTogether(
-    t,
-    'test("a", () => process.exit(0));',
-    'test("b", () => {});',
-  );
+test("a file that ends its process without an error is a failure too", () => {
+  const { status, ending, files } = runTogether('test("a", () => process.exit(0));', 'test("b", () => {});');
   assert.equal(status, 1);
   assert.deepEqual(ending.slice(-5, -1), [
     `  ${files[0]}`,
@@ -264,9 +251,8 @@ test("a file that ends its process without an error is a failure too", (t) => {
   ]);
 });
 
-test("a file whose name has no kind starts no server and no program", (t) => {
+test("a file whose name has no kind starts no server and no program", () => {
   const { ending, files } = runTogether(
-    t,
     'import { createServer } from "node:net";\ntest("a", (t, done) => createServer().listen(0, function () { this.close(done); }));',
     'import { spawn } from "node:child_process";\ntest("b", (t, done) => void spawn(process.execPath, ["--version"]).on("exit", () => done()));',
     'test("c", () => {});',
@@ -282,9 +268,8 @@ test("a file whose name has no kind starts no server and no program", (t) => {
   ]);
 });
 
-test("a file that sets the exit code fails, and the next file passes", (t) => {
+test("a file that sets the exit code fails, and the next file passes", () => {
   const { status, ending, files } = runTogether(
-    t,
     'test("a", () => { process.exitCode = 7; });',
     'test("b", () => {});',
   );
@@ -297,9 +282,8 @@ test("a file that sets the exit code fails, and the next file passes", (t) => {
   ]);
 });
 
-test("a hook that fails after all tests of a file is listed with the file", (t) => {
+test("a hook that fails after all tests of a file is listed with the file", () => {
   const { status, ending, files } = runTogether(
-    t,
     'after(() => { throw new Error("cannot end"); });\ntest("a", () => {});',
     'test("b", () => {});',
   );
@@ -312,9 +296,8 @@ test("a hook that fails after all tests of a file is listed with the file", (t) 
   ]);
 });
 
-test("each failed test is listed once at the end, with file and line, and the command that repeats it", (t) => {
+test("each failed test is listed once at the end, with file and line, and the command that repeats it", () => {
   const { status, ending, file, repeats } = run(
-    t,
     'describe("all", () => { test("one is two", () => { throw new Error("1 is not 2"); }); });',
   );
   assert.equal(status, 1);
@@ -329,9 +312,8 @@ test("each failed test is listed once at the end, with file and line, and the co
   assert.deepEqual(repeats, [`npm run test:run -- ${file} --test-name-pattern='one is two$'`]);
 });
 
-test("a file whose process fails after its tests is listed with the end of its output", (t) => {
+test("a file whose process fails after its tests is listed with the end of its output", () => {
   const { status, ending, file } = run(
-    t,
     'process.on("exit", () => { console.error("gone wrong"); process.exitCode = 7; });\ntest("a", () => {});',
   );
   assert.equal(status, 1);
@@ -345,18 +327,16 @@ test("a file whose process fails after its tests is listed with the end of its o
   ]);
 });
 
-test("a file with an error after a test has ended is listed with that error", (t) => {
+test("a file with an error after a test has ended is listed with that error", () => {
   const { status, ending } = run(
-    t,
     'test("a", () => void setTimeout(() => Promise.reject(new Error("too late")), 50));\ntest("b", () => new Promise((r) => setTimeout(r, 200)));',
   );
   assert.equal(status, 1);
   assert.match(ending.slice(-4).join("\n"), /Test "a" .* after the test ended.*too late/);
 });
 
-test("a failure whose error cannot be sent between processes is listed, and the run ends", (t) => {
+test("a failure whose error cannot be sent between processes is listed, and the run ends", () => {
   const { status, ending, file } = run(
-    t,
     'import assert from "node:assert/strict";\ntest("one", () => assert.equal(Promise.resolve(2), 1));\ntest("b", () => {});',
   );
   assert.equal(status, 1);
@@ -367,10 +347,10 @@ test("a failure whose error cannot be sent between processes is listed, and the 
   assert.ok(ending.includes(`  ${file}:3  one`));
 });
 
-test("a property that fails shows its seed, its path and its example, and the command repeats this case only", (t) => {
+test("a property that fails shows its seed, its path and its example, and the command repeats this case only", () => {
   const property = `const { default: fc } = await import(${JSON.stringify(import.meta.resolve("fast-check"))});
     test("it's small", () => fc.assert(fc.property(fc.nat(), (n) => { console.log("tried " + n); return n < 10; })));`;
-  const { ending, repeats, file } = run(t, property);
+  const { ending, repeats, file } = run(property);
   const { groups } =
     /Property failed after \d+ tests?\n +\| \{ seed: 1, path: "(?<path>[\d:]+)", endOnFailure: true \}\n +\| Counterexample: \[\d+\]/.exec(
       ending.join("\n"),
@@ -380,7 +360,7 @@ test("a property that fails shows its seed, its path and its example, and the co
   assert.deepEqual(repeats, [
     `HOLDFAST_TEST_SEED=1 HOLDFAST_TEST_PATH=${path} npm run test:run -- ${file} --test-name-pattern='it'\\''s small$'`,
   ]);
-  const { status, stdout } = run(t, property, [], {
+  const { status, stdout } = run(property, [], {
     HOLDFAST_TEST_SEED: "1",
     HOLDFAST_TEST_PATH: path ?? "",
   });
@@ -401,14 +381,13 @@ test("the seeds of failed proofs run again, each alone and with its seed", () =>
   ]);
 });
 
-test("a file that cannot be loaded is a failure", (t) => {
-  const { status, ending } = run(t, 'throw new Error("no such thing");');
+test("a file that cannot be loaded is a failure", () => {
+  const { status, ending } = run('throw new Error("no such thing");');
   assert.deepEqual([status, ending.at(-2)], [1, "0 passed, 1 failed, 0 skipped"]);
 });
 
-test("skipped tests are listed by the missing thing, and a suite as one", (t) => {
+test("skipped tests are listed by the missing thing, and a suite as one", () => {
   const { status, ending, file } = run(
-    t,
     'const skip = "needs x: apt-get install x";\ntest("a", { skip }, () => {});\ndescribe("b", { skip }, () => {});\ntest("c", (t) => t.skip("needs y"));',
   );
   assert.equal(status, 0);
@@ -433,18 +412,16 @@ for (const [how, text] of [
   ["a suite", 'describe.skip("a", () => {});'],
   ["todo", 'test.todo("a");'],
 ] as const)
-  test(`a skip without a reason is a failure: ${how}`, (t) => {
-    const { status, ending } = run(t, text);
+  test(`a skip without a reason is a failure: ${how}`, () => {
+    const { status, ending } = run(text);
     assert.deepEqual([status, ending.at(-2)], [1, "0 passed, 1 failed, 0 skipped"]);
     assert.match(ending.join("\n"), /a\n {4}It is skipped without a reason/);
   });
 
-test("a test that hangs is named, and the tests after it run", (t) => {
-  const { status, ending, file } = run(
-    t,
-    'test("hangs", () => new Promise(() => {}));\ntest("b", () => {});',
-    ["--test-timeout=1000"],
-  );
+test("a test that hangs is named, and the tests after it run", () => {
+  const { status, ending, file } = run('test("hangs", () => new Promise(() => {}));\ntest("b", () => {});', [
+    "--test-timeout=1000",
+  ]);
   assert.equal(status, 1);
   assert.deepEqual(ending.slice(-5, -1), [
     `  ${file}:2  hangs`,
@@ -454,9 +431,9 @@ test("a test that hangs is named, and the tests after it run", (t) => {
   ]);
 });
 
-test("--until-failure ends at the first test that fails", (t) => {
+test("--until-failure ends at the first test that fails", () => {
   const waits = 'test("waits", () => new Promise((resolve) => setTimeout(resolve, 2 ** 30)));';
-  const { status, ending } = run(t, `test("a", () => { throw new Error("no"); });\n${waits}`, [
+  const { status, ending } = run(`test("a", () => { throw new Error("no"); });\n${waits}`, [
     "--until-failure",
   ]);
   assert.equal(status, 1);

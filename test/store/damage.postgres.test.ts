@@ -14,10 +14,10 @@ import { openCommandConnections } from "../../src/store/postgres/connection/conn
 import { walkedDatabase } from "../../src/store/postgres/copy/database-contents.ts";
 import { walkedFile } from "../../src/store/sqlite/copy/walked-file.ts";
 import { makePlace } from "../copy/places.ts";
+import { makeFolder } from "../folder.ts";
 import { type Below, openBelow } from "../http/below.ts";
 import { until } from "../until.ts";
 import { at, commit, created, declaration, deleted, topic, updated, user } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 
 for (const kind of ["sqlite", "postgres"] as const)
   describe(`damage on ${kind}`, () => {
@@ -352,8 +352,7 @@ for (const kind of ["sqlite", "postgres"] as const)
           sql.replace("CHANGES", table("changes_1")),
         ]);
         await store.close();
-        const { folder, remove } = makeFolder();
-        t.after(remove);
+        const folder = makeFolder();
         writeFileSync(`${folder}/backup.db`, "");
         const refused = { name: "StartError", message };
         await assert.rejects(backUpStore(address, `${folder}/backup.db`, {}), refused);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { type Call, isFlushBetween, parseTrace, whyNoTrace } from "../strace.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 import { traceWriting } from "./strace.ts";
 
 /** Resources that were acknowledged before a flush of the log that covers them had ended. */
@@ -16,18 +16,14 @@ function unflushed(calls: readonly Call[], ids: readonly string[]): string[] {
 }
 
 function traceUnflushed(mode: "FULL" | "NORMAL"): { writes: number; unflushed: string[] } {
-  const { folder, remove } = makeFolder();
-  try {
-    const strace = ["-y", "-e", "trace=pwrite64,fsync,fdatasync,write"];
-    const { report, trace } = traceWriting(folder, { mode, strace });
-    assert.deepEqual(report.problems, []);
-    return {
-      writes: report.acknowledged.length,
-      unflushed: unflushed(parseTrace(trace), report.acknowledged),
-    };
-  } finally {
-    remove();
-  }
+  const folder = makeFolder();
+  const strace = ["-y", "-e", "trace=pwrite64,fsync,fdatasync,write"];
+  const { report, trace } = traceWriting(folder, { mode, strace });
+  assert.deepEqual(report.problems, []);
+  return {
+    writes: report.acknowledged.length,
+    unflushed: unflushed(parseTrace(trace), report.acknowledged),
+  };
 }
 
 const skip = whyNoTrace();

@@ -17,9 +17,9 @@ import { formatNumber as postgresFormat } from "../../src/store/postgres/tables/
 import { formatNumber as sqliteFormat } from "../../src/store/sqlite/file/tables.ts";
 import { makePlace } from "../copy/places.ts";
 import { refusal } from "../copy/run.ts";
+import { makeFolder } from "../folder.ts";
 import { openBelow } from "../http/below.ts";
 import { commit, created, declaration, topic } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 
 const formats = { sqlite: sqliteFormat, postgres: postgresFormat };
 
@@ -67,8 +67,7 @@ for (const kind of ["sqlite", "postgres"] as const)
     ] as const)
       test(`of ${what} format is refused with both numbers and advice, and stays as it is`, async (t) => {
         const address = await makeStore(t, kind);
-        const { folder, remove } = makeFolder();
-        t.after(remove);
+        const folder = makeFolder();
         await setFormat(address, format);
         const bytes = () => (address.kind === "sqlite" ? readFileSync(address.path) : undefined);
         const before = bytes();

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import type { Stored } from "../../src/store/port/stored.ts";
+import { makeFolder } from "../folder.ts";
 import { seed } from "../seed.ts";
 import { until } from "../until.ts";
 import { declaration, textOf } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 
 /** One change in the model. */
 interface ModelChange {
@@ -130,7 +130,7 @@ function toStored(id: string, { version, at, text }: ModelChange): Stored | unde
 }
 
 async function run(all: Step[], kept: number | undefined): Promise<void> {
-  const { folder, remove } = makeFolder();
+  const folder = makeFolder();
   const path = `${folder}/store.db`;
   const history = kept === undefined ? "forever" : { keepDays: 1, keepChanges: kept };
   // Swept only at the end, when the remaining changes are known.
@@ -149,7 +149,6 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
     await twin.compare(kept);
   } finally {
     await twin.store.close();
-    remove();
   }
 }
 

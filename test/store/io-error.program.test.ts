@@ -2,34 +2,30 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { whyNoTrace } from "../strace.ts";
 import { scannedIds } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 import { type Mode, type Report, traceWriting } from "./strace.ts";
 
 const skip = whyNoTrace();
 
 /** Writes on a disk with the given failures, and then checks the remaining data on a working disk. */
 async function writeOnFailingDisk(inject: string, mode: Mode): Promise<Report> {
-  const { folder, remove } = makeFolder();
-  try {
-    const { report } = traceWriting(folder, {
-      mode,
-      strace: ["-e", inject.split(":")[0]?.replace("inject", "trace") as string, "-e", inject],
-    });
-    const store = await openStore({ kind: "sqlite", path: join(folder, "x.db") }, { onFailure: assert.fail });
-    const kept = new Set(await scannedIds(store, "topics"));
-    assert.deepEqual(
-      report.acknowledged.filter((id) => !kept.has(id)),
-      [],
-      "every acknowledged resource is there",
-    );
-    assert.equal(kept.size, await store.count("topics"));
-    await store.close();
-    return report;
-  } finally {
-    remove();
-  }
+  const folder = makeFolder();
+  const { report } = traceWriting(folder, {
+    mode,
+    strace: ["-e", inject.split(":")[0]?.replace("inject", "trace") as string, "-e", inject],
+  });
+  const store = await openStore({ kind: "sqlite", path: join(folder, "x.db") }, { onFailure: assert.fail });
+  const kept = new Set(await scannedIds(store, "topics"));
+  assert.deepEqual(
+    report.acknowledged.filter((id) => !kept.has(id)),
+    [],
+    "every acknowledged resource is there",
+  );
+  assert.equal(kept.size, await store.count("topics"));
+  await store.close();
+  return report;
 }
 
 const cases = [

@@ -7,8 +7,9 @@ import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import { openKeys, openStore } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
+import { makeFolder } from "../folder.ts";
 import { commit, created, declaration, topic } from "./contract/fixture.ts";
-import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 function keyOf(prefix: string): ApiKey {
   return {
@@ -57,9 +58,8 @@ test("keys made and revoked beside an open store are seen by it at once, while i
   assert.equal(await store.count("topics"), written);
 });
 
-test("a store that is not there yet is made by its first key", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+test("a store that is not there yet is made by its first key", async () => {
+  const folder = makeFolder();
   const path = join(folder, "new.db");
   const keys = await openKeys({ kind: "sqlite", path });
   await keys.add(keyOf("hf_a"));
@@ -71,9 +71,8 @@ test("a store that is not there yet is made by its first key", async (t) => {
   await store.close();
 });
 
-test("keys of what is no store, or is locked by another program, are refused in one line", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+test("keys of what is no store, or is locked by another program, are refused in one line", async () => {
+  const folder = makeFolder();
   const text = join(folder, "text.db");
   writeFileSync(text, "this is no database, and it is longer than the header of one would be. ".repeat(20));
   await assert.rejects(openKeys({ kind: "sqlite", path: text }), StartError);

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-links-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** A store that opens although it should not is closed, or the test would hang instead of failing. */
 async function requireRefused(path: string, message: RegExp): Promise<void> {

@@ -25,10 +25,11 @@ import { openReader, openStore } from "../../src/store/open.ts";
 import { maxPageBytes } from "../../src/store/port/page.ts";
 import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { watchFiles } from "../../src/store/sqlite/file/watch.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
-import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const topics = declaration("topics");
 
@@ -59,12 +60,8 @@ async function requireRefused(path: string, line: RegExp): Promise<void> {
 }
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const { folder, remove } = makeFolder();
-  try {
-    await run(folder);
-  } finally {
-    remove();
-  }
+  const folder = makeFolder();
+  await run(folder);
 }
 
 function overwrite(path: string, position: number, bytes: Buffer): void {
@@ -301,7 +298,7 @@ test("an import into a file that was removed under it does not say that it is do
 
 /** A file of SQLite whose checks begin with `tick`. */
 function watchedFile(t: TestContext) {
-  const { folder, remove } = makeFolder();
+  const folder = makeFolder();
   const path = join(folder, "store.db");
   const database = new DatabaseSync(path);
   database.exec("pragma journal_mode = wal; create table t (a)");
@@ -314,7 +311,6 @@ function watchedFile(t: TestContext) {
   t.after(() => {
     stop();
     database.close();
-    remove();
   });
   const tick = async () => {
     const { length } = outcomes;

@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../../src/errors.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
+import { makeFolder } from "../folder.ts";
 import { ceilingMs, until } from "../until.ts";
 import type { Fixture } from "./contract/fixture.ts";
-
-/** Makes a folder that is removed by the function that comes with it. */
-export function makeFolder(): { folder: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-store-"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
-}
 
 /** Asks for a list until it is answered: on a busy machine a quick one may pass a short limit, too. */
 export async function untilAnswered<T>(ask: () => T | Promise<T>): Promise<T> {
@@ -29,7 +22,7 @@ export async function untilAnswered<T>(ask: () => T | Promise<T>): Promise<T> {
 
 /** A store on a new SQLite file. By default, a list can take long, because the machine can be busy. */
 export async function openSqliteFixture(options: StoreOptions = {}): Promise<Fixture & { path: string }> {
-  const { folder, remove } = makeFolder();
+  const folder = makeFolder();
   const path = join(folder, "store.db");
   const patient = { queryMs: ceilingMs, ...options };
   let store = await openStore({ kind: "sqlite", path }, patient);
@@ -44,7 +37,6 @@ export async function openSqliteFixture(options: StoreOptions = {}): Promise<Fix
     },
     async cleanup() {
       await store.close();
-      remove();
     },
   };
 }

@@ -7,14 +7,13 @@ import { type Cell, encodeCommit } from "../../src/store/sqlite/commit/protocol.
 import { createLogReader, duePages, mostWriterPages } from "../../src/store/sqlite/file/log-state.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { openWriter } from "../../src/store/sqlite/writer/writer.ts";
+import { makeFolder } from "../folder.ts";
 import { created, declaration, topic } from "./contract/fixture.ts";
-import { makeFolder } from "./sqlite-fixture.ts";
 
 const topics = declaration("topics");
 
-test("a write does not move the pages into the file that have waited for a long reader", (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+test("a write does not move the pages into the file that have waited for a long reader", () => {
+  const folder = makeFolder();
   const path = join(folder, "x.db");
   prepareFile(path);
   const writer = openWriter({ path, synchronous: "FULL", groupCommit: true, history: defaultHistory });

@@ -9,16 +9,16 @@ import type { WriterRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { startWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import { createLogReader, duePages, logSizeLimit } from "../../src/store/sqlite/file/log-state.ts";
 import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
-import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const topics = declaration("topics");
 
-test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async () => {
+  const folder = makeFolder();
   const path = join(folder, "x.db");
   prepareFile(path);
   const failures: string[] = [];
@@ -37,9 +37,8 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
   await writer.close();
 });
 
-test("the integer id of a deleted resource is not given again after a crash, and no id is left out", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
+test("the integer id of a deleted resource is not given again after a crash, and no id is left out", async () => {
+  const folder = makeFolder();
   const path = join(folder, "x.db");
   const program = startProgram("reserve.ts", [path]);
   const last = Number(await program.line);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { startServer, threadsFor } from "../../src/server.ts";
-import { folder } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 
 test("one processor remains for the store, and one service does not use all connections of a database", () => {
   const processors = [1, 2, 3, 4, 5, 8, 17, 18, 64];
@@ -13,13 +13,13 @@ test("one processor remains for the store, and one service does not use all conn
   assert.deepEqual(onPostgres, [1, 1, 2, 3, 4, 4, 4, 4, 4]);
 });
 
-test("a service has the threads for the processors of the machine, or those of its configuration", async (t) => {
+test("a service has the threads for the processors of the machine, or those of its configuration", async () => {
   for (const [flags, expected] of [
     [{}, threadsFor("sqlite")],
     [{ threads: "auto" }, threadsFor("sqlite")],
     [{ threads: "3" }, 3],
   ] as const) {
-    const config = await loadConfig({ flags: { port: "0", ...flags }, env: {}, cwd: await folder(t) });
+    const config = await loadConfig({ flags: { port: "0", ...flags }, env: {}, cwd: makeFolder() });
     const server = await startServer({ ...config, drainDelayMs: 0 });
     assert.equal(server.threads, expected);
     await server.stop();

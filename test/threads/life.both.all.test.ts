@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, halfSent, run, stop, untilDeaf } from "../commands/cli.ts";
+import { halfSent, run, stop, untilDeaf } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { databaseFor } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { messagesIn, serveThreads } from "./served.ts";
@@ -65,7 +66,7 @@ const deeds = [
 
 for (const [what, deed, reason] of deeds) {
   test(`a thread that ${what} ends the service with exit code 1, and the other threads answer`, async (t) => {
-    const trigger = join(await folder(t), "trigger");
+    const trigger = join(makeFolder(), "trigger");
     const service = await serveThreads(t, 2, {
       configuration: patient,
       env: { NODE_OPTIONS: `--import=${sabotage(trigger, deed)}` },
@@ -92,7 +93,7 @@ test("the port of a service with threads is in use for every other service", asy
   const { port } = new URL(service.origin);
   const url = await databaseFor(t);
   for (const threads of [1, 2]) {
-    const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ store: url }) });
+    const cwd = makeFolder({ "holdfast.config.json": JSON.stringify({ store: url }) });
     const { exitCode, stdout, stderr } = await run(
       t,
       ["serve", "--threads", String(threads), "--port", port],

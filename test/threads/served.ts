@@ -1,9 +1,7 @@
 /** The program with several threads, and requests on connections of their own. */
 import assert from "node:assert/strict";
-
 import type { TestContext } from "node:test";
 import {
-  folder,
   jsonLines,
   listening,
   type Running,
@@ -12,6 +10,7 @@ import {
   start,
   stop,
 } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { openTestStore } from "../http/test-store.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
 import { until } from "../until.ts";
@@ -60,11 +59,11 @@ export async function serveThreads(
     files?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<Served> {
-  const { address, release } = await openTestStore(await folder(t));
+  const { address, release } = await openTestStore(makeFolder());
   t.after(release);
   const store = address.kind === "sqlite" ? `sqlite:${address.path}` : address.url;
   const content = { metrics: "127.0.0.1:0", store, drainDelayMs: 0, ...configuration };
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(content), ...files });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(content), ...files });
   const service = await serve(t, ["--threads", String(threads), ...args], { cwd, env });
   return {
     ...service,

@@ -8,8 +8,9 @@ import { planFirstKey } from "../../src/access/first-key.ts";
 import { loadConfig } from "../../src/config.ts";
 import { newSecret } from "../../src/secrets.ts";
 import { startServer } from "../../src/server.ts";
-import { folder, run, stop } from "../commands/cli.ts";
-import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { run, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
+import { makeCertificate } from "../http/certificates.ts";
 import { isOnPostgres } from "../http/test-store.ts";
 import { startReceiver } from "../http/webhooks/receiver.ts";
 import { readExposition } from "../metrics/exposition.ts";
@@ -152,7 +153,6 @@ test("threads that create collections at the same time keep to the limit togethe
 
 test("SIGHUP replaces the certificate in every thread", async (t) => {
   const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
-  t.after(() => Promise.all([first, second].map(removeCertificate)));
   const configuration = { tls: first.files };
   const service = await serveThreads(t, 4, { configuration });
   const shown = () =>
@@ -199,7 +199,7 @@ test("each event is delivered once, whichever thread made the change or the webh
 
 test("the token for the first key works in every thread, and once in all of them", async (t) => {
   const url = await databaseFor(t);
-  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify({ ...guarded, store: url }) });
+  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify({ ...guarded, store: url }) });
   const config = await loadConfig({ flags: { port: "0", threads: "3" }, env: {}, cwd });
   const server = await startServer({ ...config, drainDelayMs: 0 });
   assert.equal(server.threads, 3);

@@ -1,16 +1,17 @@
 /** Traces of the whole program, with the file that the guide shows. */
+
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { makeFolder } from "../folder.ts";
 import { clientOf } from "../threads/served.ts";
 import { until } from "../until.ts";
 import { startCollector } from "./collector.ts";
 import { startTraced } from "./program.ts";
 
 // In the project, so that the file finds the packages.
-const folder = await mkdtemp("node_modules/.holdfast-traces-");
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder({}, "node_modules");
 
 async function tracingFile(): Promise<string> {
   const guide = await readFile("docs/how-to/watch.md", "utf8");

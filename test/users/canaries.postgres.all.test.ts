@@ -1,16 +1,12 @@
-/**
- * No secret text of a sign-in gets anywhere but to the one who may have it. The whole program runs a broad scenario with the most
- * verbose log, traces, metrics and a feed that is followed. Then every secret text that a request, a response, a mail or a provider had
- * is looked for in all of them, in errors, lists and kept answers, and in the files or tables of the store and of a backup.
- */
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import { join, resolve } from "node:path";
-import { after, type TestContext, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { newSecret } from "../../src/secrets.ts";
-import { folder, type RunningService, run, serve, stop } from "../commands/cli.ts";
+import { type RunningService, run, serve, stop } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { follow } from "../http/follow.ts";
 import { type Answer, type Request, sendRequest } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
@@ -25,8 +21,7 @@ import { Canaries } from "./canaries.ts";
 import { readable, startMailServer } from "./mail-server.ts";
 
 // In the project, so that the file finds the packages.
-const modules = await mkdtemp("node_modules/.holdfast-canaries-");
-after(() => rm(modules, { recursive: true, force: true }));
+const modules = makeFolder({}, "node_modules");
 
 /** The file of the guide that turns traces on. */
 async function tracingFile(): Promise<string> {
@@ -74,7 +69,7 @@ async function start(t: TestContext, store: string) {
     return false;
   });
   const { issuer, clientId } = provider.settings;
-  const cwd = await folder(t, {
+  const cwd = makeFolder({
     "holdfast.config.json": JSON.stringify({
       store,
       collections: {

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { MailSettings, SmtpServer } from "../../src/users/mail/mail-settings.ts";
 import { type SmtpResult, smtpSender } from "../../src/users/mail/smtp.ts";
-import { type Certificate, makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { type Certificate, makeCertificate } from "../http/certificates.ts";
 import { settingsFor, startMailServer } from "./mail-server.ts";
 
 let certificate: Certificate;
@@ -22,7 +22,6 @@ before(async () => {
 });
 after(async () => {
   setDefaultCACertificates(trusted);
-  await removeCertificate(certificate);
 });
 
 const never = new AbortController().signal;

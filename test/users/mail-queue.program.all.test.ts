@@ -1,22 +1,18 @@
 /** Mails that wait: each is sent, once, and only while it is of use. With a real mail server. */
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../src/errors.ts";
 import { put, remove } from "../../src/records.ts";
 import { type MailQueue, mailName } from "../../src/users/mail/mail-queue.ts";
 import type { MailSettings } from "../../src/users/mail/mail-settings.ts";
+import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { headerOf, openQueue, readable, refusal, settingsFor, startMailServer } from "./mail-server.ts";
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-mail-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const newStore = () => ({ kind: "sqlite", path: join(folder, `${crypto.randomUUID()}.db`) }) as const;
 

@@ -1,14 +1,13 @@
 /** The secret of a store: made once, checked at each start, and replaced without a loss. On both kinds of stores. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import { newSecret, readSecrets, type Vault } from "../../src/secrets.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openVault, type VaultOptions } from "../../src/users/open-vault.ts";
+import { makeFolder } from "../folder.ts";
 import { openDatabase } from "../postgres/databases.ts";
 import { machineTime } from "../until.ts";
 
@@ -16,11 +15,7 @@ const [one, two] = [newSecret(), newSecret()];
 const given = (...secrets: string[]) => ({ secrets: secrets.flatMap((each) => readSecrets(each)) });
 const place = "_mail/1";
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-vault-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const open = (store: Store, more: Partial<VaultOptions>): Promise<Vault> =>
   openVault(store, {

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { availableParallelism } from "node:os";
-import { test } from "node:test";
-import { configuration, folder, serve } from "../commands/cli.ts";
+import { type TestContext, test } from "node:test";
+import { configuration, serve } from "../commands/cli.ts";
+import { makeFolder } from "../folder.ts";
 import { type Request, sendRequest } from "../http/service.ts";
 import { goodPassword, problemOf } from "../http/users/people.ts";
 import { readExposition } from "../metrics/exposition.ts";
@@ -26,7 +27,7 @@ async function memoryOf(pid: number, name: "VmRSS" | "VmHWM"): Promise<number> {
 }
 
 /** A service behind a proxy, so that each request can come from another network. */
-async function start(t: Parameters<typeof folder>[0]) {
+async function start(t: TestContext) {
   const collections = {
     users: { access: { read: "public" } },
     notes: { access: { read: "public", write: "public" } },
@@ -38,7 +39,7 @@ async function start(t: Parameters<typeof folder>[0]) {
     mail: { from: "noreply@shop.example", smtp: "smtp://127.0.0.1:1" },
     metrics: "127.0.0.1:0",
   };
-  const cwd = await folder(t, configuration(collections, settings));
+  const cwd = makeFolder(configuration(collections, settings));
   const env = { HOLDFAST_SECRET: Buffer.alloc(32, 7).toString("base64") };
   const service = await serve(t, [], { cwd, env });
   const [, metrics = ""] = /(http:\/\/\S+\/metrics)/.exec(service.output().stdout) ?? [];

@@ -6,8 +6,9 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { administrationTexts, firstKeyTexts } from "../../../console/src/texts.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
-import { configuration, folder } from "../../commands/cli.ts";
+import { configuration } from "../../commands/cli.ts";
 import { atTerminal, skip as noTerminal } from "../../commands/terminal.ts";
+import { makeFolder } from "../../folder.ts";
 import { testClock } from "../../http/webhooks/clock.ts";
 import { accept, startReceiver } from "../../http/webhooks/receiver.ts";
 import { machineTime, until } from "../../until.ts";
@@ -23,7 +24,7 @@ const access = { read: { role: "reader" }, write: { role: "reader" } } as const;
 describe("the first key", { skip: skip || noTerminal || (!isBuilt && "needs the built console") }, () => {
   test("the link gives one key, which signs in, and works once", async (t) => {
     const auth = { keys: true, administrators: { role: "ops" } };
-    const cwd = await folder(t, configuration({ articles: { access } }, { auth }));
+    const cwd = makeFolder(configuration({ articles: { access } }, { auth }));
     const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
     const [, origin = "", fragment = ""] = await terminal.shows(/first key +(http:\S+?)\/(#first-key=\S+)/);
     let key = "";

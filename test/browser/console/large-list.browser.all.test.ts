@@ -1,13 +1,12 @@
 /** A collection with many resources of many attributes: the page holds what is in view and little more. Takes about ten seconds. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openCollection } from "../../../src/collection/collection.ts";
 import { createUuidSource } from "../../../src/collection/uuids.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { makeFolder } from "../../folder.ts";
 import { type Service, startService } from "../../http/service.ts";
 import { until } from "../../until.ts";
 import { openBrowser, patienceMs, watchPage } from "../browser.ts";
@@ -57,7 +56,7 @@ describe(`a list of ${count.toLocaleString("en")} resources with ${attributes} a
   let folder: string;
   let service: Service;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "holdfast-console-"));
+    folder = makeFolder();
     await fill(join(folder, "large.db"));
     service = await startService({
       // What drives the browser runs in the thread of the service.
@@ -67,7 +66,6 @@ describe(`a list of ${count.toLocaleString("en")} resources with ${attributes} a
   });
   after(async () => {
     await service.stop();
-    await rm(folder, { recursive: true });
   });
 
   test("is read page by page, and the page stays small", async () => {

@@ -1,8 +1,5 @@
 /** How the console shows tasks, cancels them and undoes them, in a real browser. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import type { Page } from "playwright-core";
 import { administrationTexts, listTexts, texts } from "../../../console/src/texts.ts";
@@ -10,6 +7,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { newTask } from "../../../src/tasks/task.ts";
 import { TaskRecords } from "../../../src/tasks/task-records.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { makeFolder } from "../../folder.ts";
 import type { Service } from "../../http/service.ts";
 import { openTestStore } from "../../http/test-store.ts";
 import { machineTime } from "../../until.ts";
@@ -178,7 +176,7 @@ async function begin(service: Service, path: string, content: unknown, token?: s
 
 /** A service with an import whose request is not complete, so that the task is at work for as long as the test needs. */
 async function startWithImport(t: TestContext): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-tasks-"));
+  const folder = makeFolder();
   const place = await openTestStore(folder);
   const store = await openStore(place.address);
   const records = new TaskRecords(store);
@@ -190,7 +188,6 @@ async function startWithImport(t: TestContext): Promise<Service> {
   t.after(async () => {
     await service.stop();
     place.release();
-    await rm(folder, { recursive: true, force: true });
   });
   return service;
 }

@@ -1,10 +1,9 @@
 /** Callers who see different attributes of a resource get different representations, each with its own ETag. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { makeFolder } from "../../folder.ts";
 import { check } from "../check.ts";
 import { type Request, type ServiceOptions, startService, startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
@@ -143,9 +142,8 @@ test("a restored resource has the ETag of the caller's view", async () => {
   check(answer, { status: 200, headers: { ETag: await tagFor("ada", { path: target }) } });
 });
 
-test("the ETag of a view stays after a restart, differs in another store, and reveals no hidden value", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-views-"));
-  t.after(() => rm(folder, { recursive: true }));
+test("the ETag of a view stays after a restart, differs in another store, and reveals no hidden value", async () => {
+  const folder = makeFolder();
   const tags: string[] = [];
   const open = async (name: string, more: Partial<ServiceOptions> = {}) => {
     const store = { kind: "sqlite", path: join(folder, name) } as const;

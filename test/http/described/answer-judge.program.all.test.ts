@@ -1,14 +1,14 @@
 /** The judge of responses: what it accepts, and what it must not accept. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { defineCollection } from "../../../src/collection/declaration.ts";
 import { openApiDocument } from "../../../src/http/describe/document.ts";
 import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
+import { makeFolder } from "../../folder.ts";
 import { plainSettings } from "../plain-settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { namesIn, neverSeen } from "./seen-answers.ts";
@@ -97,9 +97,8 @@ describe("the judge of answers", () => {
     });
 });
 
-test("what was documented and never seen is found over all files that ran", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+test("what was documented and never seen is found over all files that ran", () => {
+  const folder = makeFolder();
   const leave = (file: string, names: object) => writeFileSync(join(folder, file), JSON.stringify(names));
   leave("1.json", { documented: ["a", "b", "c"], seen: ["a", "x"] });
   leave("2.json", { documented: ["b", "d"], seen: ["b"] });

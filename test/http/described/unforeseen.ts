@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
-import { folder } from "../../commands/cli.ts";
+import { makeFolder } from "../../folder.ts";
 import { watchAnswers } from "./watch-answers.ts";
 
-test("the answers are as they should be", async (t) => {
-  const cwd = await folder(t, {});
+test("the answers are as they should be", async () => {
+  const cwd = makeFolder({});
   const config = await loadConfig({ flags: { port: "0" }, env: {}, cwd });
   const server = await startServer(config);
   watchAnswers(Number(new URL(server.origin).port), { ...config, http: { ...config.http, docs: false } });

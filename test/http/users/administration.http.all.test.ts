@@ -1,9 +1,8 @@
 /** Administrators invite people, and manage their accounts. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { makeFolder } from "../../folder.ts";
 import { machineTime, until } from "../../until.ts";
 import type { Answer } from "../service.ts";
 import { codeAt } from "./authenticator-app.ts";
@@ -634,8 +633,7 @@ test("an administrator gives no address to an account with a role that administr
 });
 
 test("an address that was asked for before the account got such a role gives nothing", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-address-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const store = { kind: "sqlite", path: join(folder, "store.db") } as const;
   const startWith = (roles: string[]) => start(t, { store, users: { roles } });
   const first = await startWith(["member"]);

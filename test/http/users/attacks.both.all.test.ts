@@ -1,10 +1,9 @@
 /** What somebody hostile tries at the sign-in, and what must not come of it. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { makeFolder } from "../../folder.ts";
 import { readExposition } from "../../metrics/exposition.ts";
 import { machineTime, until } from "../../until.ts";
 import { follow } from "../follow.ts";
@@ -314,8 +313,7 @@ test("the history of a profile names its user as the one who has made it", async
 });
 
 test("a sign-up that was open when it began makes no account after it was closed", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-closed-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const store = { kind: "sqlite", path: join(folder, "store.db") } as const;
   const open = await startPeople(t, { store });
   const asked = await open.post("sign-up", { email: ada, password: goodPassword });

@@ -1,7 +1,5 @@
 /** Where people sign in to a local service, a proxy that was forgotten in the configuration shows at once. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { userSettings } from "../../../src/config/user-options.ts";
@@ -9,6 +7,7 @@ import { type Config, compileConfig } from "../../../src/config.ts";
 import { StartError } from "../../../src/errors.ts";
 import { newSecret, readSecrets } from "../../../src/secrets.ts";
 import { openService } from "../../../src/server/open-service.ts";
+import { makeFolder } from "../../folder.ts";
 import { startService } from "../service.ts";
 
 const users = userSettings({ collection: "users" });
@@ -33,9 +32,8 @@ test("with other credentials alone, a service answers for every name", async () 
   await service.stop();
 });
 
-test("a service knows its address, its vault survives a restart, and a wrong secret stops the start", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-own-host-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+test("a service knows its address, its vault survives a restart, and a wrong secret stops the start", async () => {
+  const folder = makeFolder();
   const content = {
     collections,
     publicUrl: "https://shop.example",

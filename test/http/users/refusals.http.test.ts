@@ -3,10 +3,8 @@
  * document says which of these a path can give, so a new path is tested without a line here.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../folder.ts";
 import { openTestStore } from "../test-store.ts";
 import { bearer, bodyOf, goodPassword, type People, problemOf, startPeople } from "./people.ts";
 
@@ -101,16 +99,13 @@ test("a page of another site cannot make a browser use an endpoint of users", as
 });
 
 test("a read-only service signs nobody in, and its sessions go on", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-refusals-"));
+  const folder = makeFolder();
   const { address: store, release } = await openTestStore(folder);
   const before = await startPeople(t, { ...options, store });
   const { token } = await before.join(email);
   await before.service.stop();
   const people = await startPeople(t, { ...options, store, readOnly: true });
-  t.after(() => {
-    release();
-    rmSync(folder, { recursive: true });
-  });
+  t.after(release);
   for (const { method, path, content } of await described(people)) {
     if (method === "GET") continue;
     const headers = bearer(token);

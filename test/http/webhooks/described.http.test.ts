@@ -1,7 +1,7 @@
 /** Every response that the OpenAPI document describes for webhooks is one that the service gives. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { folder } from "../../commands/cli.ts";
+import { makeFolder } from "../../folder.ts";
 import { until } from "../../until.ts";
 import { auth } from "../access/callers.ts";
 import { type Answer, type Request, type Service, type ServiceOptions, startService } from "../service.ts";
@@ -138,7 +138,7 @@ test("preconditions, preferences and keys work as for every resource", async (t)
 });
 
 test("an event whose change the history no longer has cannot be sent again", async (t) => {
-  const cwd = await folder(t, {});
+  const cwd = makeFolder({});
   const store = { kind: "sqlite", path: `${cwd}/hooks.db` } as const;
   const receiver = await startReceiver();
   t.after(() => receiver.close());

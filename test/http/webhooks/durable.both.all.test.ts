@@ -1,14 +1,14 @@
 /** Nothing is lost: over restarts, kills, the absence of a receiver, and the sweep of the history. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { put } from "../../../src/records.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { deliveriesName } from "../../../src/webhooks/webhook.ts";
 import { deliveryId, disableWebhooks, WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
+import { makeFolder } from "../../folder.ts";
 import { machineTime, until } from "../../until.ts";
 import { type Service, startService } from "../service.ts";
 import { testClock } from "./clock.ts";
@@ -16,11 +16,7 @@ import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 const storeAt = (name: string) => ({ kind: "sqlite", path: join(folder, name) }) as const;
 

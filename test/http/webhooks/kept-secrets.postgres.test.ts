@@ -1,13 +1,12 @@
 /** The secrets of webhooks are encrypted in the store of a service that has a secret of its own. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { StartError } from "../../../src/errors.ts";
 import { newSecret } from "../../../src/secrets.ts";
 import { openReader, type StoreAddress } from "../../../src/store/open.ts";
+import { makeFolder } from "../../folder.ts";
 import { databaseFor, openDatabase } from "../../postgres/databases.ts";
 import { until } from "../../until.ts";
 import { type Service, type ServiceOptions, startService } from "../service.ts";
@@ -16,11 +15,7 @@ import { startReceiver } from "./receiver.ts";
 const hooks = "/api/v1/_webhooks";
 const newHookSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-kept-secrets-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 async function storeFor(kind: string): Promise<{ address: StoreAddress; release(): void }> {
   if (kind === "SQLite")

@@ -1,7 +1,5 @@
 /** A hundred webhooks that are owed many events hold only a few of them in memory. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openCollection } from "../../../src/collection/collection.ts";
@@ -12,6 +10,7 @@ import { recordOf } from "../../../src/store/port/record.ts";
 import { createSecret } from "../../../src/webhooks/signature.ts";
 import { statesName, webhooksName } from "../../../src/webhooks/webhook.ts";
 import { WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
+import { makeFolder } from "../../folder.ts";
 import { machineTime, until } from "../../until.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -22,14 +21,11 @@ async function openOwing(
   t: TestContext,
   { url, events, text }: { url: string; events: number; text: string },
 ) {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
+  const folder = makeFolder();
   const flags = { store: `sqlite:${join(folder, "store.db")}` };
   const config = await loadConfig({ flags, env: {}, cwd: folder });
   const opened = await openService({ ...config, webhooks: { allow: ["127.0.0.0/8"] } });
-  t.after(async () => {
-    await opened.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => opened.close());
   const { store } = opened.service;
   await store.migrate([recordOf(openCollection("many"))]);
   const at = machineTime();

@@ -1,10 +1,8 @@
 /** Webhooks that no longer fit the configuration: they are visible, lose nothing, and continue by themselves. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { openStore } from "../../../src/store/open.ts";
+import { makeFolder } from "../../folder.ts";
 import { until } from "../../until.ts";
 import { check } from "../check.ts";
 import { type Service, type ServiceOptions, startService } from "../service.ts";
@@ -30,7 +28,7 @@ let warnings: string[];
 let running: Service | undefined;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
+  folder = makeFolder();
   place = await openTestStore(folder);
   receiver = await startReceiver();
 });
@@ -38,7 +36,6 @@ after(async () => {
   await stop();
   await receiver.close();
   place.release();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Starts a service with these collections on the same store. */

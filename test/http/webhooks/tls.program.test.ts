@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { send } from "../../../src/webhooks/send.ts";
 import { machineTime } from "../../until.ts";
-import { makeCertificate, removeCertificate } from "../certificates.ts";
+import { makeCertificate } from "../certificates.ts";
 import { loopbackReceivers } from "./loopback.ts";
 
 test("a receiver with https needs a valid certificate for its name", async () => {
@@ -38,5 +38,4 @@ test("a receiver with https needs a valid certificate for its name", async () =>
   }
   server.closeAllConnections();
   server.close();
-  await removeCertificate(certificate);
 });

@@ -4,6 +4,7 @@
  */
 import { randomInt } from "node:crypto";
 import { proveNoPowerLoss } from "./explorer/prove.ts";
+import { proveCut } from "./faults/cut.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
 import { keepFailedSeed } from "./runner/failed-seeds.ts";
@@ -27,6 +28,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
   files: () => run(jobsOf("prove"), {}),
   explorer: () => proveNoPowerLoss(interruption),
   faults: () => proveFaultsNoticed(interruption),
+  cut: () => proveCut(interruption),
   models: () =>
     runAtLength(["test/store/sqlite-model", "test/store/postgres-model", "test/store/joined"], {
       HOLDFAST_TEST_RUNS: "500",

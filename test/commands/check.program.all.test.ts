@@ -7,27 +7,10 @@ import { type TestContext, test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { makeCertificate } from "../http/certificates.ts";
 import { changeFile } from "../store/mend-checksums.ts";
+import { declare, loose, topics, withStore, withTitle } from "./check-fixture.ts";
 import { configuration, run, serve, serveHere, stop } from "./cli.ts";
 
-const withTitle = (title: object) => ({
-  topics: { schema: { type: "object", required: ["title"], properties: { title } } },
-});
-const loose = withTitle({ type: "string" });
 const tight = withTitle({ type: "string", maxLength: 3 });
-const topics = '{"id":"a","title":"abc"}\n{"id":"b","title":"abcd"}\n{"id":"c","title":"abcde"}\n';
-
-/** A folder whose store was made under the loose schema. */
-async function withStore(t: TestContext): Promise<string> {
-  const cwd = makeFolder({ "topics.ndjson": topics, ...configuration(loose) });
-  const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
-  assert.equal(exitCode, 0, stderr);
-  return cwd;
-}
-
-async function declare(cwd: string, collections: object, others: object = {}): Promise<void> {
-  for (const [name, text] of Object.entries(configuration(collections, others)))
-    await writeFile(join(cwd, name), text);
-}
 
 test("a sound configuration without a store is fine, and no store is made", async (t) => {
   const cwd = makeFolder(configuration(loose));

@@ -4,27 +4,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { makeFolder } from "../folder.ts";
-import { configuration, jsonLines, type Outcome, run, serve, serveHere, start, stop } from "./cli.ts";
+import { configuration, jsonLines, run, serve, serveHere, start, stop } from "./cli.ts";
+import { assertRefused, bad, badLines, topics } from "./import-fixture.ts";
 
-const title = { type: "string", minLength: 1, maxLength: 50 };
-const topics = {
-  schema: {
-    type: "object",
-    required: ["title"],
-    properties: { title, publishedOn: { type: "string", format: "date" } },
-  },
-};
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 type Resource = Record<string, unknown>;
-
-/** One clear line, and exit code 1. */
-function assertRefused(outcome: Outcome, says: RegExp): void {
-  assert.equal(outcome.exitCode, 1, outcome.stderr);
-  assert.equal(outcome.stdout, "");
-  assert.match(outcome.stderr, says);
-  assert.match(outcome.stderr, /^(?: {2}[^\n]+\n)*holdfast: [^\n]+\n$/);
-}
 
 const inputs: readonly { name: string; text: string }[] = [
   { name: "a JSON array", text: '[{"id":"a","title":"A"},\n {"id":"b","title":"B"}]' },
@@ -142,26 +127,6 @@ test("a new integer id is none that a later line brings, however late, and new i
     { id: 2_503, third: 3 },
   ]);
 });
-
-const bad = [
-  '{"id":"ok","title":"Fine"}',
-  '{"title":""}',
-  '{"title":"x","colour":"red"}',
-  "nope",
-  '{"title":"a","title":"b"}',
-  '{"title":"a","publishedOn":"2024-02-30"}',
-  '{"id":"ok","title":"Again"}',
-  "[1]",
-];
-const badLines = [
-  /^ {2}line 2: .*title/m,
-  /^ {2}line 3: .*colour/m,
-  /^ {2}line 4: \S/m,
-  /^ {2}line 5: .*title/m,
-  /^ {2}line 6: .*publishedOn/m,
-  /^ {2}line 7: "id" is "ok", which already exists$/m,
-  /^ {2}line 8: .*object/m,
-];
 
 test("with --skip-invalid the others are imported, and the bad ones are listed", async (t) => {
   const cwd = makeFolder({ "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });

@@ -1,38 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-import { configuration, jsonLines, type Outcome, run, serve } from "./cli.ts";
+import { configuration, type Outcome, run, serve } from "./cli.ts";
+import { place } from "./keys-fixture.ts";
 
 const keyShape = /^hf_[0-9a-z]{8}_[0-9a-z]{50}$/;
-const taken = configuration({ articles: {} }, { auth: { keys: true } });
-
-interface Listed {
-  prefix: string;
-  name: string;
-  subject: string;
-  roles: string[];
-  scopes: string[] | null;
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-  lastUsedAt: string | null;
-}
-
-/** A folder with a configuration that takes keys, and the command in it. */
-async function place(t: TestContext, files = taken) {
-  const cwd = makeFolder(files);
-  const keys = (...args: string[]) => run(t, ["keys", ...args], { cwd });
-  const create = async (...args: string[]) => {
-    const outcome = await keys("create", ...args);
-    assert.equal(outcome.exitCode, 0, outcome.stderr);
-    return outcome.stdout.trim();
-  };
-  const list = async () => jsonLines((await keys("list", "--json")).stdout) as Listed[];
-  return { cwd, keys, create, list };
-}
 
 function refused({ exitCode, stdout, stderr }: Outcome, says: RegExp): void {
   assert.deepEqual([exitCode, stdout], [1, ""], stderr);

@@ -5,27 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { parseTrace, tracing, whyNoTrace } from "../strace.ts";
-import { createClient, end, startProgram } from "./program.ts";
-
-const writes = 200;
-
-const clients = 8;
-
-/** Creates resources that each hold a marker, from several clients at once. */
-async function createMarked(port: number): Promise<void> {
-  await Promise.all(
-    Array.from({ length: clients }, async (_, index) => {
-      const client = createClient(port);
-      for (let n = index; n < writes; n += clients) {
-        const answer = await client.send("POST", "/things", { marker: markerOf(n) });
-        assert.equal(answer?.status, 201);
-      }
-      client.close();
-    }),
-  );
-}
-
-const markerOf = (n: number) => `marker-${String(n).padStart(5, "0")}-`;
+import { createMarked } from "./marked.ts";
+import { end, startProgram } from "./program.ts";
 
 const skip = whyNoTrace();
 

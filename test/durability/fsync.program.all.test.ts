@@ -4,26 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { type Call, isFlushBetween, parseTrace, tracing, whyNoTrace } from "../strace.ts";
-import { createClient, end, type Program, startProgram, startRelaxedProgram } from "./program.ts";
-
-const writes = 200;
-const clients = 8;
-
-/** Creates resources that each hold a marker, from several clients at once. */
-async function createMarked(port: number): Promise<void> {
-  await Promise.all(
-    Array.from({ length: clients }, async (_, index) => {
-      const client = createClient(port);
-      for (let n = index; n < writes; n += clients) {
-        const answer = await client.send("POST", "/things", { marker: markerOf(n) });
-        assert.equal(answer?.status, 201);
-      }
-      client.close();
-    }),
-  );
-}
-
-const markerOf = (n: number) => `marker-${String(n).padStart(5, "0")}-`;
+import { createMarked, markerOf, writes } from "./marked.ts";
+import { end, type Program, startProgram, startRelaxedProgram } from "./program.ts";
 
 /** Markers whose 201 began to leave before a flush that covers their bytes in the log had ended. */
 function unflushed(calls: readonly Call[]): string[] {

@@ -3,36 +3,13 @@
  * 1,000 resources of almost 4 MiB are changed.
  */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { until } from "../until.ts";
+import { seeds, send, start } from "./bulk-fixture.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
 
 const mebibyte = 1024 * 1024;
 const limit = 4 * mebibyte;
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
-
-/** Resources whose texts have this many bytes in total, and half as many characters. */
-function seeds(
-  count: number,
-  bytes: number,
-  more: object = {},
-): ({ id: string } & Record<string, unknown>)[] {
-  return Array.from({ length: count }, (_, n) => {
-    const size = Math.floor(bytes / count) + (n < bytes % count ? 1 : 0);
-    const bare = { id: `id${String(n).padStart(4, "0")}`, ...more, odd: "", even: "" };
-    const left = size - Buffer.byteLength(JSON.stringify(bare));
-    return { ...bare, odd: "x".repeat(left % 2), even: "é".repeat(Math.floor(left / 2)) };
-  });
-}
-
-const send = (service: Service, collection: string, content: unknown): Promise<Answer> =>
-  service.send({ method: "POST", path: `/api/v1/${collection}/_bulk`, content }, { mayFail: true });
 
 const update = { all: true, update: { n: { $set: 1 } }, max: 1_000 };
 

@@ -7,43 +7,17 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { type TestContext, test } from "node:test";
-import { type FastifyInstance, fastify } from "fastify";
+import { test } from "node:test";
+import { fastify } from "fastify";
 import { options } from "../../src/config/options.ts";
 import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
 import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
-
-interface Embedded {
-  app: FastifyInstance;
-  origin: string;
-}
-
-type Prepare = (app: FastifyInstance) => void;
+import { json, type Prepare, post, start } from "./embedded.ts";
 
 interface Problem {
   code: string;
 }
-
-/** Starts an application, prepared before or after it registers the plugin. */
-async function start(
-  t: TestContext,
-  config: EmbeddedConfig,
-  prepare: Prepare = () => {},
-  place: "before" | "after" = "before",
-): Promise<Embedded> {
-  const folder = makeFolder();
-  const app = fastify();
-  t.after(() => app.close());
-  if (place === "before") prepare(app);
-  app.register(holdfast, { store: join(folder, "store.db"), ...config });
-  if (place === "after") prepare(app);
-  return { app, origin: await app.listen({ host: "127.0.0.1", port: 0 }) };
-}
-
-const json = { "content-type": "application/json" };
-const post = (url: string, content: unknown, headers: Record<string, string> = json) =>
-  fetch(url, { method: "POST", headers, body: JSON.stringify(content) });
 
 test("an application has the collections below a prefix, and its own routes, parsers and errors beside it", async (t) => {
   const { origin } = await start(t, { collections: { topics: {} } }, (app) => {

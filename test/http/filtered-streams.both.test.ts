@@ -1,23 +1,8 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { until } from "../until.ts";
-import { type CloudEvent, eventsOf, follow, linkOf, type OpenStream } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-
-const path = "/api/v1/topics/_events";
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
-
-async function open(t: TestContext, service: Service, query = ""): Promise<OpenStream> {
-  const stream = await follow(service, `${path}${query}`);
-  t.after(() => stream.close());
-  await until("the first frame has come", () => stream.frames().length > 0);
-  return stream;
-}
+import { type CloudEvent, eventsOf, linkOf } from "./follow.ts";
+import { open, path, start } from "./open-streams.ts";
 
 test("the position of a stream that sees none of the changes keeps up with the log", async (t) => {
   const service = await start(t, { heartbeatMs: 30 });

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
+import { collections, gone, type Shown } from "./history-fixture.ts";
 import { jsonType, startServiceForFile } from "./service.ts";
 
-const collections = {
-  topics: {},
-  counters: { id: "integer" },
-  strict: {
-    schema: { type: "object", properties: { n: { type: "integer" }, m: { type: "integer" } } },
-  },
-} as const;
-
 const service = await startServiceForFile({ collections });
-
-const gone = { status: 404, headers: { "Content-Length": "0", "Content-Type": undefined, ETag: undefined } };
 
 /** A resource with versions n: 1 … n: versions. */
 async function raise(collection: string, versions: number) {
@@ -28,12 +19,6 @@ async function put({ path, body }: { path: string; body: Record<string, unknown>
 }
 
 const get = (path: string, headers = {}) => service.send({ path, headers });
-
-interface Shown {
-  version: number;
-  kind: string;
-  at: string;
-}
 
 describe("the changes of a resource", () => {
   test("are listed newest first, in pages that links lead through", async () => {

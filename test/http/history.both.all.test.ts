@@ -4,19 +4,10 @@ import { mendChecksums } from "../store/mend-checksums.ts";
 import { nextMillisecond } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
+import { collections, gone, type Shown } from "./history-fixture.ts";
 import { jsonType, type Service, startService, startServiceForFile } from "./service.ts";
 
-const collections = {
-  topics: {},
-  counters: { id: "integer" },
-  strict: {
-    schema: { type: "object", properties: { n: { type: "integer" }, m: { type: "integer" } } },
-  },
-} as const;
-
 const service = await startServiceForFile({ collections });
-
-const gone = { status: 404, headers: { "Content-Length": "0", "Content-Type": undefined, ETag: undefined } };
 
 /** A resource with versions n: 1 … n: versions. */
 async function raise(collection: string, versions: number) {
@@ -38,12 +29,6 @@ const restore = (path: string, content: unknown, headers = {}) =>
     content,
     headers: { "Content-Type": jsonType, ...headers },
   });
-
-interface Shown {
-  version: number;
-  kind: string;
-  at: string;
-}
 
 describe("a version", () => {
   test("is given as it was, with its own ETag and Last-Modified", async () => {

@@ -1,25 +1,10 @@
 /** Streams that have nothing to send: heartbeats, and timeouts that do not end them. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { heartbeatMs } from "../../src/http/events/stream.ts";
 import { until } from "../until.ts";
-import { type CloudEvent, follow, type OpenStream } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-
-const path = "/api/v1/topics/_events";
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
-
-async function open(t: TestContext, service: Service, query = ""): Promise<OpenStream> {
-  const stream = await follow(service, `${path}${query}`);
-  t.after(() => stream.close());
-  await until("the first frame has come", () => stream.frames().length > 0);
-  return stream;
-}
+import type { CloudEvent, OpenStream } from "./follow.ts";
+import { open, path, start } from "./open-streams.ts";
 
 const create = "POST /api/v1/topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 

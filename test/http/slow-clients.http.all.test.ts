@@ -1,42 +1,10 @@
 /** Clients that read slowly keep their connection. Clients that do not read lose it. */
 import assert from "node:assert/strict";
-import type { Socket } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { until } from "../until.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-import { createPage, openUnread } from "./unread.ts";
-
-const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService({ probe: { standstillMs: 500 }, ...options });
-  t.after(() => service.stop());
-  return service;
-}
-
-/** The status of a response on a new connection; `undefined` if the service closes it at once. */
-async function statusOf(service: Service, path: string): Promise<number | undefined> {
-  const connection = await service.connect();
-  connection.write(get(path));
-  const answer = await connection.answer().catch(() => undefined);
-  connection.close();
-  return answer?.status;
-}
-
-/** A client that has sent these bytes and does not read yet. */
-async function client(t: TestContext, { port }: Service, bytes: string): Promise<Socket> {
-  const socket = await openUnread(port, bytes);
-  t.after(() => socket.destroy());
-  return socket;
-}
-
-/** Reads the rest, and returns the number of all bytes. */
-async function readAll(socket: Socket, enough = Number.POSITIVE_INFINITY): Promise<number> {
-  socket.resume();
-  await until("all is read", () => socket.closed || socket.bytesRead >= enough);
-  return socket.bytesRead;
-}
+import { client, get, readAll, start, statusOf } from "./slow-clients.ts";
+import { createPage } from "./unread.ts";
 
 // The kernel takes about 1.5 MB at a time, so a client that reads steadily looks idle for long stretches.
 test("a client that reads slowly keeps its connection", async (t) => {

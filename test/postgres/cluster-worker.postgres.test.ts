@@ -1,27 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
-import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
+import { describe, test } from "node:test";
+import { openKeys, openStore } from "../../src/store/open.ts";
 import { commit, created, declaration, topic } from "../store/contract/fixture.ts";
-import { databaseFor, query } from "./databases.ts";
+import { asSystem, inSchema, note, openCluster } from "./cluster-catalogue.ts";
+import { query } from "./databases.ts";
 import { serveOn } from "./served.ts";
-
-const asSystem = "set allow_system_table_mods = on;";
-
-/** A store in a database with the catalogue of a cluster. */
-async function openCluster(t: TestContext): Promise<{ url: string; address: StoreAddress }> {
-  const url = await databaseFor(t);
-  const address = { kind: "postgres", url } as const;
-  const store = await openStore(address);
-  await store.migrate([declaration("topics")]);
-  await store.close();
-  await query(
-    url,
-    `${asSystem} create table pg_catalog.pg_dist_partition (logicalrelid regclass primary key, partmethod "char" not null,
-      partkey text, colocationid integer not null, repmodel "char" not null, autoconverted boolean not null);
-    create table pg_catalog.pg_dist_local_group (groupid integer primary key); insert into pg_dist_local_group values (0)`,
-  );
-  return { url, address };
-}
 
 /** From now on, the server says that it is a worker node, and refuses tables and indexes as such a node does. */
 async function makeWorker(url: string): Promise<void> {
@@ -36,27 +19,6 @@ async function makeWorker(url: string): Promise<void> {
       execute function pg_catalog.refuse()`,
   );
 }
-
-/** How Citus notes a table: its method of distribution, group of colocation, and model of replication. */
-interface Noted {
-  method: "h" | "n" | "a";
-  group: number;
-  replication: "s" | "t";
-}
-
-/** Notes the tables whose names match. */
-async function note(url: string, names: string, { method, group, replication }: Noted): Promise<void> {
-  await query(
-    url,
-    `${asSystem} insert into pg_dist_partition
-      select oid, '${method}', null, ${group}, '${replication}', false from pg_class
-      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname ~ '${names}'
-      on conflict (logicalrelid) do update
-        set partmethod = excluded.partmethod, colocationid = excluded.colocationid, repmodel = excluded.repmodel`,
-  );
-}
-
-const inSchema: Noted = { method: "n", group: 3, replication: "s" };
 
 describe("through a worker node of a Citus cluster", () => {
   const refusal =

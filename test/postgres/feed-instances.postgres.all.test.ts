@@ -1,12 +1,12 @@
 /** Several instances on one database: a subscriber of one instance gets what another instance commits. */
 import assert from "node:assert/strict";
-import { mock, type TestContext, test } from "node:test";
+import { mock, test } from "node:test";
 import { Heads, pollMs } from "../../src/store/postgres/read/reads.ts";
 import { type CloudEvent, eventsOf, follow, linkOf } from "../http/follow.ts";
-import { type Service, startService } from "../http/service.ts";
 import { until } from "../until.ts";
 import { databaseFor, query } from "./databases.ts";
 import { startBouncer, whyNoBouncer } from "./pgbouncer.ts";
+import { followAcross, report, startTwo } from "./two-instances.ts";
 
 /** The documentation promises 300 ms. A poll itself takes some of them. */
 const documentedMs = 300;
@@ -42,50 +42,6 @@ test("the heads are polled when a listener comes, and then after each pause of 2
     mock.timers.reset();
   }
 });
-
-async function startTwo(t: TestContext, url: string): Promise<readonly [Service, Service]> {
-  const services: Service[] = [];
-  t.after(async () => {
-    for (const service of services) await service.stop();
-  });
-  const store = { kind: "postgres", url } as const;
-  services.push(await startService({ store, heartbeatMs: 600_000 }));
-  services.push(await startService({ store, heartbeatMs: 600_000 }));
-  return services as unknown as readonly [Service, Service];
-}
-
-/** Both instances are followed while the other one writes. Returns how long each event took, in milliseconds. */
-async function followAcross(t: TestContext, url: string): Promise<number[]> {
-  const [one, other] = await startTwo(t, url);
-  await one.create("topics", { n: 0 });
-  const times: number[] = [];
-  for (const [writer, reader] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    const stream = await follow(reader, "/api/v1/topics/_events");
-    t.after(() => stream.close());
-    await until("the stream has begun", () => stream.frames().length > 0);
-    for (let n = 1; n <= 10; n++) {
-      await writer.create("topics", { n });
-      const committed = performance.now();
-      await stream.take(n);
-      times.push(performance.now() - committed);
-    }
-    assert.deepEqual(
-      stream.events().map(({ data }) => data.n),
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    );
-  }
-  return times.sort((a, b) => a - b);
-}
-
-function report(t: TestContext, times: readonly number[]): void {
-  const [middle = 0, last = 0] = [times[times.length >> 1], times.at(-1)];
-  t.diagnostic(
-    `commit to event on the other instance: median ${Math.round(middle)}, most ${Math.round(last)} ms`,
-  );
-}
 
 test("also through PgBouncer in transaction mode, and nothing listens to the database", {
   skip: whyNoBouncer(),

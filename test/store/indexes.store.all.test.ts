@@ -2,53 +2,22 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
-import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
 import { accessPathOf } from "../../src/store/core/access-path.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
-import type { Store } from "../../src/store/port/store.ts";
 import { selectPage } from "../../src/store/sqlite/list/select.ts";
 import { interruptFunction } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { Reader } from "../../src/store/sqlite/read/reader.ts";
 import { readCatalogue } from "../../src/store/sqlite/sqlite-dialect.ts";
 import { until } from "../until.ts";
 import { declaration } from "./contract/fixture.ts";
+import { all, dated, declare, fill, is, sortBy } from "./indexes-fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const long = "l".repeat(127);
 
-function declare(...indexes: (string | string[])[]): CollectionRecord {
-  return declaration("articles", { indexes: readIndexes(indexes, "indexes") });
-}
-
-const dated = { path: ["at"], descending: false, as: "date" } as const;
-const declared = declare("name", "-rating", ["status", "-publishedAt"], ["status", "kind", "author.name"]);
-const all = { ...declared, indexes: [...declared.indexes, [dated]] };
-
-const sortBy = (...keys: string[]) => readIndexes([keys], "sort")[0] ?? [];
-const is = (path: string, ...values: Scalar[]): Filter => ({ kind: "in", path: [path], values });
 const and = (...filters: Filter[]): Filter => ({ kind: "and", filters });
-
-async function fill(store: Store, record: CollectionRecord, n: number): Promise<void> {
-  await store.migrate([record]);
-  const load = await store.load(record);
-  const arrivals = Array.from({ length: n }, (_, i) => {
-    const id = `id-${String(i).padStart(6, "0")}`;
-    const attributes = {
-      name: `name ${i % 97}`,
-      rating: i % 50,
-      status: i % 3 === 0 ? "draft" : "published",
-      kind: `kind ${i % 5}`,
-      publishedAt: `2026-01-${String((i % 28) + 1).padStart(2, "0")}`,
-      author: { name: `author ${i % 11}` },
-      at: i % 2 === 0 ? `2026-01-${String((i % 28) + 1).padStart(2, "0")}` : 1_767_225_600_000 + i,
-    };
-    return { id, text: JSON.stringify({ id, ...attributes }) };
-  });
-  await load.add(arrivals);
-  await load.finish();
-}
 
 describe("a list that an index serves", () => {
   let fixture: Awaited<ReturnType<typeof openSqliteFixture>>;

@@ -16,6 +16,8 @@ export interface Run {
   file: string;
   /** The title of the only test that runs. @default all tests of the file */
   test?: string;
+  /** More flags of Node. */
+  flags?: readonly string[];
   /** The fault. @default none */
   replacements?: Replacements;
   /** The store that the file runs on. @default SQLite */
@@ -74,13 +76,16 @@ export async function runFile(run: Run): Promise<End> {
   }
 }
 
-async function runProcess({ file, test, replacements, store, env, signal }: Run, temporary: string) {
+async function runProcess(
+  { file, test, flags = [], replacements, store, env, signal }: Run,
+  temporary: string,
+) {
   const pattern = test === undefined ? [] : [`--test-name-pattern=^${patternOf(test)}`];
   const ofTest = replacements === undefined ? patient : impatient;
   const ceilings = { ...ofTest, run: test === undefined ? patient.run : ofTest.run };
   const fault = replacements === undefined ? "" : `?fault=${writeFaulty(replacements, temporary)}`;
   const child = fork(join(import.meta.dirname, "../runner/process.ts"), {
-    execArgv: [...process.execArgv, bundled + fault, `--test-timeout=${ceilings.test}`, ...pattern],
+    execArgv: [...process.execArgv, bundled + fault, `--test-timeout=${ceilings.test}`, ...pattern, ...flags],
     env: {
       ...process.env,
       ...env,

@@ -40,10 +40,21 @@ export function kindFor(view: View, change: LoggedChange): ChangeKind | undefine
   return wasSeen ? "deleted" : undefined;
 }
 
-function isSeen({ listed, filter }: View, resource: Record<string, unknown>): boolean {
-  if (listed === "nothing") return false;
-  const isListed = listed === "everything" || matches(listed, resource);
-  return isListed && (filter === undefined || matches(filter, resource));
+/**
+ * Whether the subscriber sees resources by a condition on their attributes. Then an event has content only if the subscriber may also see
+ * the last state of the resource.
+ */
+export function isConditional({ listed }: View): boolean {
+  return typeof listed !== "string";
+}
+
+/** Whether the subscriber may see a resource in this state. The filter of the request takes no part. */
+export function maySee({ listed }: View, resource: Record<string, unknown>): boolean {
+  return listed === "everything" || (listed !== "nothing" && matches(listed, resource));
+}
+
+function isSeen(view: View, resource: Record<string, unknown>): boolean {
+  return maySee(view, resource) && (view.filter === undefined || matches(view.filter, resource));
 }
 
 /** The parsed texts of changes, because many subscribers look at the same ones. */

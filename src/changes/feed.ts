@@ -1,9 +1,10 @@
 /** The feed: the events of some collections for one subscriber, page by page from a position, and as the frames of a stream. */
 import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
-import { type EventParts, eventText, kindFor, type View } from "./event.ts";
+import { type EventParts, eventText, isConditional, kindFor, maySee, type View } from "./event.ts";
+import type { LastState } from "./last-states.ts";
 import { checkOf, type Mark, type Position, type Positions } from "./position.ts";
-import { changesAtOnce, type SharedLog } from "./shared-log.ts";
+import { type Changes, changesAtOnce, type SharedLog } from "./shared-log.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 /** What feeds are read with. */
@@ -64,8 +65,8 @@ export async function readFeed(
     for (let isRead = false; !isRead; ) {
       if (page.isFull) return page.finish(false);
       await parts.log.takeTurn(); // other subscribers can have read these changes
-      const { changes, isEnd } = await parts.log.after(name, page.sequenceOf(name), end);
-      isRead = (await page.take(view, changes)) && isEnd;
+      const read = await parts.log.after(name, page.sequenceOf(name), end);
+      isRead = (await page.take(view, read)) && read.isEnd;
     }
   }
   return page.finish(true);
@@ -106,14 +107,22 @@ class PageDraft {
   }
 
   /** Takes changes up to the end of the page, and then of the commit. Returns whether it took all of them. */
-  async take(view: View, changes: readonly LoggedChange[]): Promise<boolean> {
+  async take(view: View, read: Changes): Promise<boolean> {
+    const { changes } = read;
+    const lastState = isConditional(view)
+      ? this.#parts.log.lastStates.of(view.collection.name, read, this.#end)
+      : undefined;
     for (const [index, change] of changes.entries()) {
       if (index % changesAtOnce === changesAtOnce - 1) await this.#parts.log.takeTurn();
       this.#lookedAt++;
       const isSame = change.group !== undefined && changes[index + 1]?.group === change.group;
       const isWithin = isSame && this.#end.splitsCommits !== true;
       if (!isWithin) this.#advance(markOf(view.collection.name, change));
-      this.#add(view, change);
+      const kind = kindFor(view, change);
+      const hasContent = kind !== undefined && kind !== "deleted";
+      const isWithdrawn =
+        hasContent && lastState !== undefined && !(await isStillSeen(view, index, lastState));
+      if (kind !== undefined && !isWithdrawn) this.#add(view, change, kind);
       if (!isWithin && this.isFull) return index === changes.length - 1;
     }
     return true;
@@ -123,9 +132,7 @@ class PageDraft {
     return { events: this.#events, position: this.#position, isEnd };
   }
 
-  #add(view: View, change: LoggedChange): void {
-    const kind = kindFor(view, change);
-    if (kind === undefined) return;
+  #add(view: View, change: LoggedChange, kind: ChangeKind): void {
     const text = eventText(this.#parts, view, change, kind);
     const collection = view.collection.name;
     this.#events.push({ text, position: this.#position, collection, change, kind });
@@ -138,6 +145,12 @@ class PageDraft {
     else
       this.#position = [...this.#position.filter(({ collection }) => collection !== mark.collection), mark];
   }
+}
+
+/** Whether the subscriber may see the last state of the resource of a change. If the store does not know that state: no. */
+async function isStillSeen(view: View, index: number, lastState: LastState): Promise<boolean> {
+  const state = await lastState(index);
+  return state !== undefined && maySee(view, state);
 }
 
 const marks = new WeakMap<LoggedChange, Mark>();

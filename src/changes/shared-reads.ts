@@ -30,11 +30,16 @@ export class SharedReads<T extends Read> {
   read(place: string, since: string | undefined, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#kept.get(place);
     if (kept !== undefined) return kept;
-    if (since === undefined) return this.#keep(place, read());
+    const readAndKeep = () => this.#keep(place, read());
+    return since === undefined ? readAndKeep() : this.readTogether(place, since, readAndKeep);
+  }
+
+  /** As `read`, but the result is not kept: only callers that ask while it is read share it. */
+  readTogether(place: string, since: string, read: () => Promise<T>): Promise<T> {
     const name = `${since} ${place}`;
     const underWay = this.#underWay.get(name);
     if (underWay !== undefined) return underWay;
-    const reading = this.#keep(place, read()).finally(() => this.#underWay.delete(name));
+    const reading = read().finally(() => this.#underWay.delete(name));
     this.#underWay.set(name, reading);
     return reading;
   }

@@ -30,7 +30,7 @@ const mostMutants = Number(process.env.HOLDFAST_TEST_MUTANTS ?? 200);
 /**
  * Makes mutants of what the tests cover that HOLDFAST_TEST_CUT names, and only few other files of `npm test`. HOLDFAST_TEST_CUT has
  * subjects of test files with commas between them, such as `test/http/create,test/http/lists#sorts`; behind the `#` is a pattern of titles.
- * Prints each mutant that one of them notices, and no other file or test. Returns whether there is none. HOLDFAST_TEST_MUTANTS (200) is the
+ * HOLDFAST_TEST_BESIDE has subjects of other tiers that stay. Prints each mutant that one of them notices, and no other file or test. Returns whether there is none. HOLDFAST_TEST_MUTANTS (200) is the
  * number of mutants, which are a random choice, and HOLDFAST_TEST_OTHERS (3) is the largest number of other files.
  */
 export async function proveCut(signal: AbortSignal): Promise<boolean> {
@@ -98,7 +98,8 @@ async function partOf(cut: Cut, flags: readonly string[], env: Run["env"]): Prom
 
 /** All other files of `npm test`, and the tests that stay in the files of which some are cut. The first call takes minutes. */
 async function partsThatStay(cuts: readonly Cut[], env: Run["env"]): Promise<Part[]> {
-  const whole = jobsOf("test").filter(({ file }) => cuts.every((cut) => cut.file !== file));
+  const more = readCuts(process.env.HOLDFAST_TEST_BESIDE ?? "");
+  const whole = [...jobsOf("test"), ...more].filter(({ file }) => cuts.every((cut) => cut.file !== file));
   const cache = `test-results/coverage-${digestOf(readSources())}`;
   mkdirSync(cache, { recursive: true });
   const others = await besideOthers(whole, async ({ file }) => {

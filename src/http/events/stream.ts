@@ -1,4 +1,5 @@
 /** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
+import { isConditional } from "../../changes/event.ts";
 import { type Frames, framesOf, idFrame, idLine, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
@@ -101,9 +102,13 @@ async function nextFrames(
   const from = withNew(position, names);
   const place = `${feed.positions.format(from)} ${viewsName}`;
   try {
-    return await feed.frames.read(place, [...seen.values()].join(), async () => {
-      return framesOf(await readFeed(feed, views, from, together), feed.positions);
-    });
+    const since = [...seen.values()].join();
+    const read = async () => framesOf(await readFeed(feed, views, from, together), feed.positions);
+    // Frames that were read before a change can have what the change has withdrawn.
+    const isKept = !views.some(isConditional);
+    return await (isKept
+      ? feed.frames.read(place, since, read)
+      : feed.frames.readTogether(place, since, read));
   } catch (error) {
     if (!(error instanceof Gone)) throw error;
     const now = await feed.log.now(names);

@@ -83,7 +83,9 @@ export class HistoryPlans {
       const read = yield* this.#withTexts(yield* this.#sql.after(changes.at(-1)?.sequence ?? sequence, rows));
       changes.push(...read);
       if (read.length < rows) break;
-      size.note(read);
+      size.note(
+        read.map(({ text = "", superseded = "" }) => (text.length > superseded.length ? text : superseded)),
+      );
     }
     return { changes, ...(yield* this.head()) };
   }
@@ -139,6 +141,23 @@ export class HistoryPlans {
     const made = yield* this.#lastUpTo(id, yield* this.#sql.sequenceAt(at), newest);
     if (made === undefined || made.version === current?.version) return made && current;
     return yield* this.#storedOf(id, made, current);
+  }
+
+  /** The last texts of ids, as `HistoryStore.lastTexts` says. */
+  *lastTexts(ids: readonly string[]): Plan<ReadonlyMap<string, string | undefined>> {
+    const texts = new Map<string, string | undefined>();
+    const size = new SliceSize();
+    for (let rows = size.next(ids.length); rows > 0; rows = size.next(ids.length)) {
+      const some = ids.slice(texts.size, texts.size + rows);
+      const current = yield* this.#currentOf(some);
+      const others = some.filter((id) => !current.has(id));
+      const deletes = others.length === 0 ? [] : yield* this.#sql.lastDeletes(this.#dialect.list(others));
+      const deleted = new Map(deletes.map(({ id, superseded }) => [id, superseded]));
+      const found = some.map((id) => current.get(id)?.text ?? deleted.get(id));
+      for (const [n, id] of some.entries()) texts.set(id, found[n]);
+      size.note(found);
+    }
+    return texts;
   }
 
   /**
@@ -297,10 +316,9 @@ class SliceSize {
   }
 
   /** Counts what was read. */
-  note(changes: readonly LoggedChange[]): void {
-    this.#rows += changes.length;
-    for (const { text, superseded } of changes)
-      this.#bytes += Math.max(text?.length ?? 0, superseded?.length ?? 0);
+  note(texts: readonly (string | undefined)[]): void {
+    this.#rows += texts.length;
+    for (const text of texts) this.#bytes += text?.length ?? 0;
   }
 }
 
@@ -376,6 +394,11 @@ function makeTexts(
         join ${changes} on id = was and version = made and kind = 'deleted'
         where not exists (select 1 from ${changes} as later where later.id = was and later.version > made)`,
       allOf(change),
+    ),
+    lastDeletes: query<[Value], Kept[]>(
+      `select ${whole.sql} from (select id as was, version as made from ${deleted} where ${among("id", 1)}) as each
+        join ${changes} on id = was and version = made and kind = 'deleted'`,
+      allOf(whole),
     ),
     sequenceAt: query<[number], number>(sequenceAtSql(changes, "$1::bigint"), numberOf),
     page: query<[string, number, number], (ResourceChange & { id: string })[]>(

@@ -181,6 +181,14 @@ export class Store implements StorePort {
     return this.#readLog(key, (history) => history.at(key.id, at), { lengthOf: textLength });
   }
 
+  async lastTexts(
+    collection: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const plan = (history: HistoryPlans) => history.lastTexts(ids);
+    return (await this.#readLog({ collection }, plan, { lengthOf: lengthOfTexts })) ?? new Map();
+  }
+
   async changesSince(collections: readonly string[], at: number): Promise<readonly ChangesSince[]> {
     const histories = new Map<string, HistoryPlans>();
     for (const name of collections) {
@@ -294,6 +302,10 @@ function sliceLength({ changes }: LogSlice): number {
 }
 
 /** The length of the text of a resource, in characters. */
+function lengthOfTexts(texts: ReadonlyMap<string, string | undefined>): number {
+  return texts.values().reduce((sum, text) => sum + (text?.length ?? 0), 0);
+}
+
 export function textLength(resource: Stored | undefined): number {
   return resource?.text.length ?? 0;
 }

@@ -221,6 +221,13 @@ export interface HistoryStore {
   versionAt(key: Key, at: number): Promise<Stored | undefined>;
 
   /**
+   * The last texts of several ids, all from one state: the text of the resource, or its text before the delete. `undefined` if the log does
+   * not have that delete, or no resource ever had the id. At most as many as `maxSliceBytes` of text, but at least the first. Sees every
+   * commit that was confirmed before the call.
+   */
+  lastTexts(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | undefined>>;
+
+  /**
    * The changes of collections after a time (Unix time in milliseconds), by the times of the commits. Either all changes of a
    * commit are after the time, or none. A collection that does not exist has no changes. The state is that of one moment only
    * if nothing writes during the call. Throws HistoryMissing if a log does not have all changes since that time, or if

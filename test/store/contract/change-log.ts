@@ -136,6 +136,41 @@ export function changeLogContract(open: OpenFixture): void {
   );
 
   test(
+    "the last texts of ids are those of resources, or those before their deletes",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"), { n: 1 }), created(topic("b"), { n: 2 })]);
+      await commit(store, [updated(topic("a"), 1, { n: 3 })]);
+      await commit(store, [deleted(topic("b"), 1)]);
+      await commit(store, [{ ...created(topic("b"), { n: 4 }), last: 2 }, created(topic("c"), { n: 5 })]);
+      await commit(store, [deleted(topic("b"), 3), deleted(topic("c"), 1)]);
+      await store.erase(topic("c"));
+      assert.deepEqual(Object.fromEntries(await store.lastTexts("topics", ["c", "b", "a", "never"])), {
+        a: textOf("a", { n: 3 }),
+        b: textOf("b", { n: 4 }),
+        c: undefined,
+        never: undefined,
+      });
+      assert.equal((await store.lastTexts("unknown", ["a"])).size, 0);
+    }),
+  );
+
+  test(
+    "the last texts of many large resources come in parts",
+    onStore(open, async (store) => {
+      const ids = Array.from({ length: 40 }, (_, n) => `r${n}`);
+      const text = "x".repeat(300_000);
+      for (const id of ids) await commit(store, [created(topic(id), { text })]);
+      for (const id of ids.slice(20)) await commit(store, [deleted(topic(id), 1)]);
+      for (const part of [ids, ids.slice(20)]) {
+        const texts = await store.lastTexts("topics", part);
+        assert.ok(texts.size >= 1 && texts.size * text.length < 3 * maxSliceBytes, String(texts.size));
+        assert.deepEqual([...texts.keys()], part.slice(0, texts.size));
+        for (const [id, found] of texts) assert.equal(found, textOf(id, { text }));
+      }
+    }),
+  );
+
+  test(
     "an erase and a time without history are noted as gaps in the log",
     onStore(open, async (store, reopen) => {
       const heads = async (of = store) =>

@@ -62,8 +62,8 @@ export class SealedTickets {
   /** The change that uses a ticket up, for the commit of what it does. Throws SIGN_IN_FAILED if it is used already. */
   async use(kind: StepKind, ticket: string): Promise<Change> {
     const { records, now } = this.#parts;
-    const { expiresAt } = this.open<{ expiresAt: number }>(kind, ticket);
-    const id = ticketId(ticket);
+    const { expiresAt, nonce } = this.open<{ expiresAt: number; nonce: string }>(kind, ticket);
+    const id = ticketId(nonce); // used is what the ticket contains, however it was written
     if ((await records.ticket(id)) !== undefined) throw signInFailed();
     await this.#sweep();
     const used: Ticket = {

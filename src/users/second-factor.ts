@@ -300,7 +300,9 @@ export class SecondFactors {
     const { Secret, TOTP } = await import("otpauth");
     const totp = new TOTP({ secret: Secret.fromBase32(secret) });
     const timestamp = this.#parts.now();
-    const delta = totp.validate({ token: code.replaceAll(/\s/g, ""), timestamp, window: 1 });
+    const token = code.replaceAll(/\s/g, "");
+    if (!/^[0-9]{6}$/.test(token)) return undefined; // the library throws for characters outside ASCII
+    const delta = totp.validate({ token, timestamp, window: 1 });
     return delta === null ? undefined : totp.counter({ timestamp }) + delta;
   }
 

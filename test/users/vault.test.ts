@@ -50,6 +50,27 @@ test("a sealed text with any changed byte, or cut anywhere, cannot be opened", (
     assert.throws(() => vault.open("mail", "p", text), Error);
 });
 
+test("a sealed text has one spelling", () => {
+  const vault = vaultOf(one);
+  for (const text of ["", "a", "ab", "abc"]) {
+    const sealed = vault.seal("mail", "_mail/1", text);
+    const [name = "", content = ""] = sealed.split(".");
+    const replaced = [...sealed].flatMap((was, n) =>
+      [..."AQgw-_+/=. \nÄ"]
+        .filter((other) => other !== was)
+        .map((other) => sealed.slice(0, n) + other + sealed.slice(n + 1)),
+    );
+    const others = [
+      ...["=", "==", "\n", " ", ".", ".x", "A", "\0"].flatMap((more) => [sealed + more, more + sealed]),
+      ...[1, 7, name.length + 1, name.length + 9].map((n) => `${sealed.slice(0, n)}\n${sealed.slice(n)}`),
+      `${name}.${Buffer.from(content, "base64url").toString("base64")}`.replace(/(?<![+/=].*)$/, "="),
+      `${sealed}.${content}`,
+    ];
+    for (const other of [...replaced, ...others])
+      assert.throws(() => vault.open("mail", "_mail/1", other), Error, JSON.stringify(other));
+  }
+});
+
 test("the first secret encrypts, and all decrypt", () => {
   const before = vaultOf(one).seal("mail", "_mail/1", "before");
   const rotated = vaultOf(three, two, one);

@@ -5,6 +5,7 @@ import { referencesOf } from "../../core/entries.ts";
 import { type Columns, changes, deleted, quoteColumn, references } from "../../sql/table.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
+import { keysFromList, listOf } from "../tables/key-column.ts";
 import { changesTable, deletedTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
 const resourceTypes = {
@@ -41,7 +42,7 @@ export function updateResources(number: number, rows: readonly ResourceRow[]): S
   return {
     sql: `update ${resourcesTable(number)} as resource
       set version = next.version, updated_at = next.updated_at, size = next.size, checksum = next.checksum, doc = next.doc,
-        keys = next.keys::bytea[]
+        keys = ${keysFromList("next.keys")}
       from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::json[], $7::text[])
         as next (key, version, updated_at, size, checksum, doc, keys) where resource.key = next.key`,
     values: [
@@ -51,7 +52,7 @@ export function updateResources(number: number, rows: readonly ResourceRow[]): S
       integers(rows.map(([, , , size]) => size)),
       integers(rows.map(([, , , , checksum]) => checksum)),
       jsons(rows.map(([, , , , , text]) => text)),
-      texts(rows.map(([, , , , , , keys]) => keys)),
+      texts(rows.map(([, , , , , , keys]) => keys && listOf(keys))),
     ],
   };
 }

@@ -59,18 +59,29 @@ function keysIn(places: Numbered["places"], resource: Attributes): string {
   return `{${cells.join(",")}}`;
 }
 
+/** The keys of a resource as a list with commas, which `keysFromList` reads. `keys` has the form that `keysOf` makes. */
+export function listOf(keys: string): string {
+  return keys.slice(1, -1).replaceAll('"', "").replaceAll("\\\\", "\\");
+}
+
+/**
+ * Keys from the list in a column. In an UPDATE, a Citus cluster refuses the cast from a text to an array, which depends on settings. It
+ * takes the casts of the single texts.
+ */
+export const keysFromList = (column: string) => `string_to_array(${column}, ',', 'null')::bytea[]`;
+
 /** Sets the keys of resources, except of those that have them. */
 export function updateKeys(
   { number, places }: NumberedCollection,
   resources: readonly ReadResource[],
 ): Statement {
   return {
-    sql: `update ${resourcesTable(number)} as resource set keys = next.keys::bytea[]
+    sql: `update ${resourcesTable(number)} as resource set keys = ${keysFromList("next.keys")}
       from unnest($1::text[], $2::text[]) as next (key, keys)
-      where resource.key = next.key and resource.keys is distinct from next.keys::bytea[]`,
+      where resource.key = next.key and resource.keys is distinct from ${keysFromList("next.keys")}`,
     values: [
       texts(resources.map(({ key }) => String(key))),
-      texts(resources.map(({ attributes }) => keysIn(places, attributes))),
+      texts(resources.map(({ attributes }) => listOf(keysIn(places, attributes)))),
     ],
   };
 }

@@ -42,7 +42,7 @@ export async function proveCut(signal: AbortSignal): Promise<boolean> {
   const server = await startPostgres();
   const env = { HOLDFAST_TEST_STARTED_POSTGRES: server.url };
   try {
-    const gone = await besideOthers(cuts, (cut) => partOf(cut, flagsOf(cut), env));
+    const gone = await partsOf(cuts, flagsOf, env);
     const others = await partsThatStay(cuts, env);
     const sources = readSources();
     const all = Object.keys(Object.assign({}, ...gone.map(({ coverage }) => coverage)));
@@ -92,8 +92,22 @@ function readCuts(text: string): Cut[] {
 
 const flagsOf = ({ pattern }: Cut) => (pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]);
 
-async function partOf(cut: Cut, flags: readonly string[], env: Run["env"]): Promise<Part> {
-  return { ...cut, flags, coverage: await coverageOf(cut.file, env, flags) };
+/** A part with its coverage. Tests that fail alone, because they need earlier ones of their file, are told and take no part. */
+async function partsOf(
+  cuts: readonly Cut[],
+  flagsOf: (cut: Cut) => readonly string[],
+  env: Run["env"],
+): Promise<Part[]> {
+  const found = await besideOthers(cuts, async (cut): Promise<Part[]> => {
+    const flags = flagsOf(cut);
+    try {
+      return [{ ...cut, flags, coverage: await coverageOf(cut.file, env, flags) }];
+    } catch (error) {
+      console.error(`They are not judged: ${(error as Error).message}`);
+      return [];
+    }
+  });
+  return found.flat();
 }
 
 /** All other files of `npm test`, and the tests that stay in the files of which some are cut. The first call takes minutes. */
@@ -109,7 +123,7 @@ async function partsThatStay(cuts: readonly Cut[], env: Run["env"]): Promise<Par
   });
   const rests = cuts.filter(({ pattern }) => pattern !== undefined);
   const flagsOfRest = ({ pattern }: Cut) => [`--test-skip-pattern=${pattern}`];
-  return [...(await besideOthers(rests, (cut) => partOf(cut, flagsOfRest(cut), env))), ...others];
+  return [...(await partsOf(rests, flagsOfRest, env)), ...others];
 }
 
 function digestOf(sources: Sources): string {

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
 import { type EventParts, eventText, isConditional, kindFor, maySee, type View } from "./event.ts";
-import type { LastState } from "./last-states.ts";
+import type { LastState, LastStates } from "./last-states.ts";
 import { checkOf, type Mark, type Position, type Positions } from "./position.ts";
 import { type Changes, changesAtOnce, type SharedLog } from "./shared-log.ts";
 import { SharedReads } from "./shared-reads.ts";
@@ -10,6 +10,7 @@ import { SharedReads } from "./shared-reads.ts";
 /** What feeds are read with. */
 export interface FeedParts extends EventParts {
   log: SharedLog;
+  lastStates: LastStates;
 }
 
 /** Where a page ends. */
@@ -110,7 +111,7 @@ class PageDraft {
   async take(view: View, read: Changes): Promise<boolean> {
     const { changes } = read;
     const lastState = isConditional(view)
-      ? this.#parts.log.lastStates.of(view.collection.name, read, this.#end)
+      ? this.#parts.lastStates.of(view.collection.name, read, this.#end)
       : undefined;
     for (const [index, change] of changes.entries()) {
       if (index % changesAtOnce === changesAtOnce - 1) await this.#parts.log.takeTurn();

@@ -2,7 +2,6 @@
 import type { LoggedChange, LogHead, LogSlice } from "../store/port/change-log.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
-import { LastStates } from "./last-states.ts";
 import { checkOf, type Mark, noChange } from "./position.ts";
 import { SharedReads } from "./shared-reads.ts";
 
@@ -45,15 +44,12 @@ export class SharedLog {
   });
   /** The last requested place of each collection. */
   readonly #latest = new Map<string, Mark>();
-  /** The last states of the resources that changes are about. */
-  readonly lastStates: LastStates;
   /** Waits for a turn of the event loop, so that many large reads do not delay other requests. */
   readonly takeTurn: () => Promise<void>;
 
   constructor(store: HistoryStore, watch: CommitWatch, takeTurn: () => Promise<void>) {
     this.#store = store;
     this.#watch = watch;
-    this.lastStates = new LastStates(store, watch);
     this.takeTurn = takeTurn;
   }
 

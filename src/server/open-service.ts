@@ -7,6 +7,7 @@ import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
+import { LastStates } from "../changes/last-states.ts";
 import { createPositions } from "../changes/position.ts";
 import { SharedLog } from "../changes/shared-log.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -509,6 +510,7 @@ function createFeed(
   return {
     ...parts,
     watch,
+    lastStates: new LastStates(store, watch),
     log: new SharedLog(
       store,
       watch,

@@ -2,39 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type AccessDeclaration, owner } from "../../src/access/access-declaration.ts";
 import { StartError } from "../../src/errors.ts";
-import { accessOf, caller, mayUpdate } from "./fixture.ts";
+import { accessOf, caller } from "./fixture.ts";
 
 const ada = caller("ada");
-const bob = caller("bob");
-const editor = caller("eve", { roles: ["reader", "editor"] });
-
-describe("a rule", () => {
-  for (const [what, rule, allowed] of [
-    ["public", "public", [undefined, ada, bob, editor]],
-    ["authenticated", "authenticated", [ada, bob, editor]],
-    ["nobody", "nobody", []],
-    ["a role", { role: "editor" }, [editor]],
-    ["a list", [{ role: "editor" }, owner("authorId")], [ada, editor]],
-    ["an owner", owner("authorId"), [ada]],
-    ["a filter that names nobody", { where: { authorId: "ada" } }, [undefined, ada, bob, editor]],
-    ["a role and a filter", { role: "editor", where: { authorId: "ada" } }, [editor]],
-  ] as const) {
-    test(`${what} lets in whom it names, and nobody else`, async () => {
-      const access = await accessOf({ read: "public", update: rule });
-      for (const principal of [undefined, ada, bob, editor]) {
-        const expected = (allowed as readonly unknown[]).includes(principal);
-        assert.equal(mayUpdate(access, principal, { authorId: "ada" }), expected, String(principal?.subject));
-      }
-    });
-  }
-
-  test("with a filter is for the resources that the filter is true of", async () => {
-    const access = await accessOf({ update: { role: "editor", where: { status: "draft" } } });
-    assert.equal(mayUpdate(access, editor, { status: "draft" }), true);
-    assert.equal(mayUpdate(access, editor, { status: "published" }), false);
-    assert.equal(mayUpdate(access, editor, {}), false);
-  });
-});
 
 describe("which rule an action has", () => {
   const decisions = async (access: AccessDeclaration | undefined) => {
@@ -44,17 +14,6 @@ describe("which rule an action has", () => {
     );
   };
 
-  test("read is list and read, write is create, update and delete", async () => {
-    assert.deepEqual(await decisions({ read: "authenticated" }), ["list", "read"]);
-    assert.deepEqual(await decisions({ write: "authenticated" }), ["create", "update", "delete"]);
-  });
-
-  test("an action that is named beats the shorthand", async () => {
-    assert.deepEqual(await decisions({ list: "nobody", read: "public" }), ["read"]);
-    assert.deepEqual(await decisions({ delete: "nobody", write: "public" }), ["create", "update"]);
-    assert.deepEqual(await decisions({ delete: "public", write: "nobody" }), ["delete"]);
-  });
-
   test("without rules everything is for the authenticated, and nothing for others", async () => {
     assert.equal((await decisions(undefined)).length, 5);
     const access = await accessOf(undefined);
@@ -63,34 +22,10 @@ describe("which rule an action has", () => {
     assert.equal(access.permit("unheardOf", ada).may("read"), "everything");
   });
 
-  test("with rules, nobody may what they do not name", async () => {
-    assert.deepEqual(await decisions({}), []);
-  });
-
   test("a list is of what its caller may read", async () => {
     const access = await accessOf({ list: "public", read: owner("authorId") });
     assert.equal(access.permit("articles", undefined).may("list"), "nothing");
     assert.deepEqual(access.permit("articles", ada).may("list"), access.permit("articles", ada).visible());
-  });
-});
-
-describe("scopes", () => {
-  const scoped = (...scopes: [string, "read" | "write"][]) =>
-    caller("ada", { scopes: scopes.map(([collection, action]) => ({ collection, action })) });
-
-  test("narrow what the rules let somebody do", async () => {
-    const access = await accessOf({ read: "public", write: "authenticated" });
-    const reader = access.permit("articles", scoped(["articles", "read"]));
-    assert.deepEqual([reader.may("list"), reader.may("update")], ["everything", "nothing"]);
-    const writer = access.permit("articles", scoped(["articles", "write"], ["other", "read"]));
-    assert.deepEqual([writer.may("read"), writer.may("create")], ["nothing", "everything"]);
-    const neither = access.permit("articles", scoped());
-    assert.deepEqual([neither.may("read"), neither.may("delete")], ["nothing", "nothing"]);
-  });
-
-  test("give nothing that the rules do not", async () => {
-    const access = await accessOf({ read: { role: "editor" } });
-    assert.equal(access.permit("articles", scoped(["articles", "read"])).may("read"), "nothing");
   });
 });
 

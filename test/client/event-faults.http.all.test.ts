@@ -1,14 +1,11 @@
 /** The typed client's feeds when connections break, stall or are refused: no event is lost. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createClient, ProblemError } from "../../client/src/index.ts";
-import { createKeyText, prefixOf } from "../../src/access/api-key.ts";
-import { hashCredential } from "../../src/access/credential-ring.ts";
-import { openKeys } from "../../src/store/open.ts";
+import { createClient } from "../../client/src/index.ts";
 import { makeFolder } from "../folder.ts";
 import { startService } from "../http/service.ts";
 import { openTestStore } from "../http/test-store.ts";
-import { machineTime, until } from "../until.ts";
+import { until } from "../until.ts";
 import { config } from "./config.ts";
 import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
 import { startStreamProxy } from "./stream-proxy.ts";
@@ -85,47 +82,6 @@ test("a position that is gone is an event, and the feed goes on after it", async
   const made = await other.direct.notes.create({ n: 2 });
   const event = (await reading.until(3))[2];
   assert.ok(event?.type === "notes.created" && event.data.id === made.id);
-});
-
-test("a key that is revoked ends the feed with the 401 of the next connection", async (t) => {
-  const { service, proxy } = await startFixture(t, {
-    auth: { keys: true, jwt: undefined },
-    collections: { notes: { access: { read: "authenticated", write: "public" } } },
-  });
-  const key = createKeyText();
-  const keys = await openKeys(service.store);
-  t.after(() => keys.close());
-  await keys.add({
-    prefix: prefixOf(key),
-    hash: hashCredential(key).toString("base64url"),
-    name: "reader",
-    subject: "reader",
-    roles: [],
-    scopes: undefined,
-    createdAt: machineTime(),
-    expiresAt: undefined,
-    revokedAt: undefined,
-    lastUsedAt: undefined,
-  });
-  const client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, token: key, retry });
-  const feed = client.notes.events();
-  const reading = readAll(t, feed);
-  await until("the feed has a position", () => feed.position !== undefined);
-  await client.notes.create({ n: 1 });
-  await reading.until(1);
-  await keys.invalidate(prefixOf(key), { revokedAt: machineTime() });
-  let error: unknown;
-  void reading.ended.then((reason) => {
-    error = reason;
-  });
-  await until("the feed has ended", async () => {
-    await service.send({ method: "POST", path: "/api/v1/notes", content: { n: 2 } });
-    return error !== undefined;
-  });
-  assert.ok(
-    error instanceof ProblemError && error.status === 401 && error.code === "INVALID_TOKEN",
-    String(error),
-  );
 });
 
 test("a connection that is dead without an end is given up", async (t) => {

@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ConflictError, createClient, NotFoundError, ProblemError } from "../../client/src/index.ts";
-import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { startService, startServiceForFile } from "../http/service.ts";
+import { startServiceForFile } from "../http/service.ts";
 import { accept, startReceiver } from "../http/webhooks/receiver.ts";
-import { machineTime, until } from "../until.ts";
+import { until } from "../until.ts";
 import { config } from "./config.ts";
 
 const service = await startServiceForFile({ collections: config.collections });
@@ -72,17 +71,4 @@ test("a create that is sent twice makes one webhook, whose secret only the first
   const second = await $webhooks.create(input, { idempotencyKey: "once" });
   assert.deepEqual([second.id, second.secret], [first.id, undefined]);
   await $webhooks.delete(first.id);
-});
-
-test("for a caller who is not an administrator, webhooks do not exist", async () => {
-  const pair = createPair("EdDSA");
-  const auth = { keys: false, jwt: settingsFor([pair]), administrators: [{ role: "ops" }] };
-  const own = await startService({ auth, collections: {} });
-  const as = (roles: string[]) => {
-    const token = tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles }));
-    return createClient({ baseUrl: `${own.origin}/api/v1`, token });
-  };
-  assert.deepEqual(await as(["ops"]).$webhooks.list().all(), []);
-  await assert.rejects(as(["editor"]).$webhooks.list().all(), NotFoundError);
-  await own.stop();
 });

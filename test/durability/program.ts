@@ -48,11 +48,6 @@ export async function importLines(
   if (status !== 0) throw new Error(`the import ended with ${status}`);
 }
 
-/** Starts the service with a relaxed store. The program itself has no option for this. */
-export function startRelaxedProgram(store: string, wrapper: readonly string[] = []): Promise<Program> {
-  return start([...wrapper, ...node, "test/durability/relaxed-server.ts", store]);
-}
-
 /** Starts a program of the tests that prints its address like the service. */
 export function startScript(file: string, args: readonly string[]): Promise<Program> {
   return start([...node, file, ...args]);

@@ -1,12 +1,11 @@
 /** A retry with an Idempotency-Key gets the first answer, whenever the service was killed. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { generator } from "../seed.ts";
-import { parseTrace, slowlyFlushing, tracing, whyNoTrace } from "../strace.ts";
+import { slowlyFlushing, whyNoTrace } from "../strace.ts";
 import { pause, until } from "../until.ts";
 import { createClient, end, type Program, startProgram } from "./program.ts";
 
@@ -81,43 +80,6 @@ test("killed between commit and answer, the service answers the retry as it woul
     const other = await again.send("POST", "/things", { n: 2 }, keyed("k"));
     assert.equal(other?.status, 422);
   });
-});
-
-test("after a kill before the flush, the log is flushed before a retry gets the stored response", {
-  skip: whyNoTrace(),
-}, async (t) => {
-  const store = storeIn();
-  await serving(startProgram(store), "SIGTERM", (client) => client.send("POST", "/things", { n: 0 }));
-  const killed = await startProgram(store, slowlyFlushing("delay_enter=3000000"));
-  const client = createClient(killed.port);
-  t.after(() => client.close());
-  t.after(() => end(killed, "SIGKILL"));
-  await client.send("POST", "/things", { n: 0 }); // starts the log, which needs a separate flush
-  const unanswered = client.send("POST", "/things", { n: 1 }, keyed("k"));
-  await until("the commit is in the log", () => hasCommit(store, '"n":1}'));
-  await end(killed, "SIGKILL");
-  assert.equal(await unanswered, undefined);
-
-  // While another program has the store open, SQLite moves nothing from the log when a connection is closed.
-  const other = new DatabaseSync(store, { readOnly: true });
-  t.after(() => other.close());
-  other.prepare("select * from meta").all();
-  const trace = join(dirname(store), "trace");
-  const wrapper = tracing("pwrite64,fdatasync,fsync,write,writev,sendto,sendmsg", {
-    file: trace,
-    more: ["-y", "-s", "400"],
-  });
-  await serving(startProgram(store, wrapper), "SIGTERM", async (again) => {
-    const retried = await again.send("POST", "/things", { n: 1 }, keyed("k"));
-    assert.equal(retried?.headers["idempotent-replayed"], "true");
-  });
-  const calls = parseTrace(readFileSync(trace, "latin1"));
-  const answer = calls.findIndex(({ text }) => text.includes("HTTP/1.1 201"));
-  const flush = calls.findIndex(({ name, file }) => name.endsWith("sync") && file === `${store}-wal`);
-  assert.ok(
-    flush !== -1 && flush < answer,
-    `the answer is call ${answer}, the flush of the log is call ${flush}`,
-  );
 });
 
 test(`${kills} times killed under ${clients} clients that retry, each key is one resource`, async (t) => {

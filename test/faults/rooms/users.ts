@@ -116,7 +116,7 @@ export const usersFaults: readonly Fault[] = [
     what: "A ticket for a passkey or a second factor can be used again.",
     noticedBy: "test/http/users/passkeys",
     test: "somebody adds a passkey and signs in with it alone, and each challenge works once",
-    replacements: [["const id = ticketId(ticket);", "const id = ticketId(ticket + Math.random());"]],
+    replacements: [["const id = ticketId(nonce);", "const id = ticketId(ticket + Math.random());"]],
   },
   {
     name: "no-second-factor-needed",

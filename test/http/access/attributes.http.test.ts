@@ -92,16 +92,6 @@ describe("an attribute that is for a role", () => {
     assert.equal((await read("hans", target)).salary, 777_777, "and it is kept");
   });
 
-  test("is told to those who have the role, pages that are kept or not", async () => {
-    const { name } = await read("hans", await hire());
-    for (const who of ["hans", "ada", "hans", "ada"] as const) {
-      for (const query of [`name=${name}`, "sort=name&limit=1000"]) {
-        const { text } = await as(who, { path: `${path}?${query}` });
-        assert.equal(text.includes("salary"), who === "hans");
-      }
-    }
-  });
-
   test("is nothing that others can ask for", async () => {
     await hire();
     for (const query of [

@@ -23,7 +23,7 @@ import {
   unreferenced,
   who,
 } from "./matrix-model.ts";
-import { byKey, contentFor, methodsOfAll, prefix, rows, type Sent, sentTo } from "./matrix-rows.ts";
+import { byKey, contentFor, prefix, rows, type Sent, sentTo } from "./matrix-rows.ts";
 
 const declared = Object.entries(collections).map(([name, access]) => [name, access && { access }] as const);
 const service = await startServiceForFile({
@@ -197,15 +197,6 @@ describe("what each caller may", () => {
     }
   });
 
-  test("the list of collections", async () => {
-    for (const caller of who.filter((each) => !isRefused(each))) {
-      const { json } = await sendAs(service, caller, { path: prefix });
-      const listed = (json as { collections: { name: string }[] }).collections.map(({ name }) => name);
-      const shown = names.filter((name) => expected(name, ["list"], caller) === "go");
-      assert.deepEqual(listed, shown.sort(), caller ?? "anybody");
-    }
-  });
-
   test("the answers to questions about access", async () => {
     const ask = async (caller: Caller | undefined, content: object) => {
       const answer = await sendAs(service, caller, { method: "POST", path: `${prefix}/_access`, content });
@@ -276,40 +267,5 @@ describe("what each caller may", () => {
         assert.ok(listed.every(({ authorId }) => readable.includes(authorId as "ada" | "bob")));
       }
     }
-  });
-});
-
-describe("what is nothing to anybody", () => {
-  const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "QUERY", "OPTIONS"];
-
-  test("a path in other letters", async () => {
-    for (const method of methods) {
-      for (const path of [`${prefix}/World`, `${prefix}/WORLD/of-ada`, "/API/v1/world", `${prefix}/_Batch`]) {
-        const sent = { method, path, ...contentFor(method, "ada"), go: 404 };
-        await compare(sent, () => "go");
-      }
-    }
-  });
-
-  test("a method that a route does not have", async () => {
-    for (const [path, allowed] of Object.entries(methodsOfAll)) {
-      for (const method of methods.filter((each) => !allowed.split(", ").includes(each))) {
-        const [sent] = sentTo[path]?.(method, "world", "ada") ?? [];
-        const go = rows[`${path} OPTIONS`] === "administration" ? 404 : 405;
-        if (sent !== undefined) await compare({ ...sent, go }, () => "go");
-      }
-    }
-  });
-
-  test("a method in a header", async () => {
-    const headers = {
-      "X-HTTP-Method-Override": "DELETE",
-      "X-HTTP-Method": "DELETE",
-      "X-Method-Override": "DELETE",
-    };
-    const path = `${prefix}/world/of-ada`;
-    await compare({ method: "GET", path, headers, go: 200 }, (caller) =>
-      expected("world", ["read"], caller, "ada"),
-    );
   });
 });

@@ -373,28 +373,6 @@ describe("history", () => {
 });
 
 describe("what somebody writes and may not read", () => {
-  test("is answered with where it is alone", async () => {
-    const answer = await sendAs(service, undefined, {
-      method: "POST",
-      path: "/api/v1/forms",
-      content: { a: 1 },
-    });
-    assert.deepEqual([answer.status, answer.text], [201, ""]);
-    assert.match(String(answer.headers.location), /^\/api\/v1\/forms\/./);
-    assert.equal((await sendAs(service, undefined, { path: String(answer.headers.location) })).status, 401);
-    assert.deepEqual((await sendAs(service, "eve", { path: String(answer.headers.location) })).status, 200);
-  });
-
-  test("is not told either where the credential is for writing alone", async () => {
-    const { path: target } = await articleOf("ada");
-    const patch = { method: "PATCH", path: target, content: {} };
-    const answer = await sendAs(service, "adaWrites", patch);
-    assert.deepEqual([answer.status, answer.text], [204, ""]);
-    assert.equal(outcome(await sendAs(service, "adaReads", patch)), "403 INSUFFICIENT_SCOPE");
-    assert.equal((await sendAs(service, "adaReads", { path: target })).status, 200);
-    assert.equal(outcome(await sendAs(service, "adaWrites", { path: target })), "403 INSUFFICIENT_SCOPE");
-  });
-
   test("is not told by a kept answer: another does not get it, and a narrower credential gets no content", async () => {
     const headers = { "Idempotency-Key": '"kept"' };
     const create = { method: "POST", path, headers, content: { title: newTitle(), authorId: "ada" } };
@@ -439,13 +417,4 @@ test("of writes at once none is by whom the resource did not belong to any more"
   const { json } = await sendAs(service, "eve", { path: `${target}/_changes` });
   const principals = (json as { principal: string }[]).map(({ principal }) => principal);
   assert.equal(principals[0], "eve", "the last change is that which gave it away");
-});
-
-test("an answer that is for one caller is for no cache that others share", async () => {
-  const { path: target } = await articleOf("ada");
-  for (const each of [target, path, `${target}/_changes`])
-    assert.equal(
-      (await sendAs(service, "ada", { path: each })).headers["cache-control"],
-      "private, no-cache",
-    );
 });

@@ -259,15 +259,6 @@ test("the links in mails come from the configuration, whatever the request says"
   assert.equal(text.includes("evil"), false);
 });
 
-test("a token in the query is no credential", async (t) => {
-  const people = await startPeople(t);
-  const { token } = await people.join(ada);
-  for (const name of ["access_token", "token", "session"]) {
-    const answer = await people.service.send({ path: `/api/v1/_auth?${name}=${token}` });
-    assert.equal("user" in (answer.json as object), false);
-  }
-});
-
 test("passwords and codes of any text are wrong, and nothing else", async (t) => {
   const people = await startPeople(t);
   await people.join(ada);

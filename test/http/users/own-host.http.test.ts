@@ -59,16 +59,3 @@ test("a service knows its address, its vault survives a restart, and a wrong sec
   const again = await open(one);
   await again.close();
 });
-
-test("no path leads to what the service keeps about its secret", async () => {
-  const administrators = [{ subject: "ops" }];
-  const service = await startService({
-    collections,
-    auth: { keys: true, jwt: undefined, users, administrators },
-  });
-  for (const path of ["/_secrets", "/_secrets/current", "/_secrets/current/_history"])
-    assert.equal((await service.send({ path: `/api/v1${path}` })).status, 404, path);
-  const { json } = await service.send({ path: "/api/v1/_collections" });
-  assert.doesNotMatch(JSON.stringify(json), /_secrets/);
-  await service.stop();
-});

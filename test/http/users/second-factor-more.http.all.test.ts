@@ -1,7 +1,6 @@
 /** More of the second factor: confirmations, roles, removal, limits, streams and the audit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openReader } from "../../../src/store/open.ts";
 import { until } from "../../until.ts";
 import { follow } from "../follow.ts";
 import { bearer, bodyOf, goodPassword, problemOf, type Signed, startPeople } from "./people.ts";
@@ -149,19 +148,6 @@ test("a stream of events ends when its user has to set up a second factor", asyn
   );
   await until("the stream has ended", () => stream.hasEnded());
   assert.ok(!stream.frames().some((frame) => JSON.stringify(frame).includes("about")));
-});
-
-test("the store has neither the secret nor the recovery codes as text", async (t) => {
-  const all = await start(t);
-  const { token, user } = await all.join(ada);
-  const { secret, recoveryCodes = [] } = await addApp(all, token);
-  const store = await openReader(all.service.store);
-  t.after(() => store.close());
-  let stored = "";
-  for await (const { text } of store.scan("_accounts")) stored += text;
-  assert.ok(stored.includes(user.id) && stored.includes("totp"));
-  for (const text of [secret, ...recoveryCodes, ...recoveryCodes.map((each) => each.replaceAll("-", ""))])
-    assert.ok(!stored.includes(text));
 });
 
 test("the audit says whose second factor was wrong, and records a confirmation once it is proven", async (t) => {

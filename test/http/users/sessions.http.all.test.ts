@@ -38,36 +38,6 @@ test("a user has at most 50 sessions: the longest unused one ends", async (t) =>
   await until("the first session has ended", async () => (await own(people, first.token)).status === 401);
 });
 
-test("a token is refused if any part of it differs", async (t) => {
-  const people = await startPeople(t);
-  const { token } = await people.join(ada);
-  const { token: other } = await people.join("bob@example.org");
-  const last = token.endsWith("a") ? "b" : "a";
-  const wrong = [
-    `${token.slice(0, -1)}${last}`,
-    token.slice(0, -1),
-    `${token}a`,
-    token.slice(0, 30) + other.slice(30),
-  ];
-  for (const each of wrong) assert.equal(problemOf(await own(people, each)), "401 INVALID_TOKEN");
-  bodyOf(await own(people, token));
-});
-
-test("the delete of a profile ends the account and its sessions in the same commit", async (t) => {
-  const people = await startPeople(t);
-  const { token, user } = await people.join(ada);
-  const path = `/api/v1/users/${user.id}`;
-  const answer = await people.service.send({ method: "DELETE", path, headers: bearer(token) });
-  assert.equal(answer.status, 205, answer.text);
-  await until("the session has ended", async () => (await own(people, token)).status === 401);
-  assert.equal(
-    problemOf(await people.post("sign-in", { email: ada, password: goodPassword })),
-    "401 SIGN_IN_FAILED",
-  );
-  const again = await people.join(ada);
-  assert.notEqual(again.user.id, user.id);
-});
-
 test("a sign-in of a caller with a session ends that session", async (t) => {
   const people = await startPeople(t);
   const first = await people.join(ada);

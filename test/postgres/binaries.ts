@@ -1,6 +1,6 @@
 /** Finds the programs of the PostgreSQL from npm, and the user that can run them. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The programs, and the options to start them. */
@@ -31,6 +31,19 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   const copy = join(folder, "native");
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true }); // its links stay within it
   return startable(copy, libraryPath(copy, folder));
+}
+
+/** The newest PostgreSQL that Debian or Ubuntu has installed; `undefined` without one that can compile plans. */
+const distributed = globSync("/usr/lib/postgresql/*/lib/llvmjit.so").sort().at(-1);
+
+/** Why there is no test with the PostgreSQL of the distribution; `false` if there is one. */
+export const noDistributed =
+  distributed === undefined &&
+  "needs the PostgreSQL of the distribution: on Debian apt-get install postgresql";
+
+/** Finds the programs of the PostgreSQL of the distribution. */
+export function findDistributed(): Binaries {
+  return startable(dirname(dirname(distributed ?? "")), undefined);
 }
 
 function startable(native: string, libraries: string | undefined): Binaries {

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { onFreePort } from "../ports.ts";
 import { until } from "../until.ts";
-import { type Binaries, findBinaries } from "./binaries.ts";
+import { type Binaries, findBinaries, findDistributed } from "./binaries.ts";
 
 /** A running server. */
 export interface PostgresServer {
@@ -36,7 +36,18 @@ const quick = ["fsync=off", "full_page_writes=off", "max_connections=500", "shar
 
 /** Creates and starts a server. `settings` are added to the settings that make it fast. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
-  const { binaries, folder, data } = await makePlace();
+  return startNew(await makePlace(findBinaries), settings);
+}
+
+/** Starts a server of the distribution, as people install it. Only where `findDistributed` finds it. */
+export async function startDistributed(settings: readonly string[] = []): Promise<PostgresServer> {
+  return startNew(await makePlace(findDistributed), settings);
+}
+
+async function startNew(
+  { binaries, folder, data }: Awaited<ReturnType<typeof makePlace>>,
+  settings: readonly string[],
+): Promise<PostgresServer> {
   await execute(
     binaries.initdb,
     ["-D", data, "-U", "holdfast", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
@@ -47,7 +58,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 
 /** Starts a second server that follows the first, which is restarted for it. */
 export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
-  const { binaries, folder, data } = await makePlace();
+  const { binaries, folder, data } = await makePlace(findBinaries);
   await primary.stop();
   await execute("cp", ["-a", primary.data, data]);
   await execute("touch", [join(data, "standby.signal")]);
@@ -56,10 +67,12 @@ export async function startStandby(primary: PostgresServer): Promise<PostgresSer
   return startOn(binaries, { folder, data, settings: [...quick, origin] });
 }
 
-async function makePlace(): Promise<{ binaries: Binaries; folder: string; data: string }> {
+async function makePlace(
+  find: (folder: string) => Binaries | Promise<Binaries>,
+): Promise<{ binaries: Binaries; folder: string; data: string }> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
   chmodSync(folder, 0o755);
-  const binaries = await findBinaries(folder);
+  const binaries = await find(folder);
   return { binaries, folder, data: join(mkdtempFor(binaries, folder), "data") };
 }
 

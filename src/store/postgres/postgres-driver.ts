@@ -49,7 +49,7 @@ import { postgresDialect, storePlans } from "./postgres-dialect.ts";
 import { Heads, Reads, readSizes, Scans } from "./read/reads.ts";
 import { Declarations } from "./tables/declarations.ts";
 import type { NumberedCollection } from "./tables/declared-catalogue.ts";
-import { findRelaxed, findUnchecked } from "./tables/durability.ts";
+import { findCompiling, findRelaxed, findUnchecked } from "./tables/durability.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { startWork } from "./upkeep/background.ts";
 
@@ -161,8 +161,10 @@ export class PostgresDriver implements Driver {
   async #reach(): Promise<void> {
     const { connections, readOnly, history, onWarning } = this.#parts;
     await prepareDatabase(connections, { mustExist: readOnly });
-    const [relaxed, unchecked] = await Promise.all([findRelaxed(connections), findUnchecked(connections)]);
-    for (const warning of [relaxed, unchecked]) if (warning !== undefined) onWarning(warning);
+    const found = [findRelaxed(connections), findUnchecked(connections), findCompiling(connections)];
+    const warnings = await Promise.all(found);
+    const [relaxed] = warnings;
+    for (const warning of warnings) if (warning !== undefined) onWarning(warning);
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;

@@ -57,13 +57,13 @@ export class PreparedStatements {
   #generation = 0;
 
   /** The name for a statement on a connection. `undefined` if it is not to be prepared there. */
-  async nameOf(sql: string, client: pg.PoolClient): Promise<string | undefined> {
+  nameOf(sql: string, client: pg.PoolClient): string | undefined {
     const known = this.#names.get(sql);
     if (known === undefined) this.#names.set(sql, "");
     if (known === undefined || this.#generation === Number.POSITIVE_INFINITY) return undefined;
     const name = known === "" ? this.#newName(sql) : known;
-    const prepared = this.#clients.get(client) ?? (await this.#inspect(client));
-    if (prepared === "indirect") return undefined;
+    const prepared = this.#clients.get(client);
+    if (prepared === undefined || prepared === "indirect") return undefined;
     prepared.set(name, true);
     return name;
   }
@@ -91,16 +91,17 @@ export class PreparedStatements {
   }
 
   /**
+   * Looks at a new connection, and sets it up, before its first statement.
+   *
    * Behind a pooler such as PgBouncer, another process responds than the one that greeted, and it may be another one each time.
    * Elsewhere, plans that were made for a small table must not read a grown one from its beginning to its end. No plan is
    * compiled: that takes longer than a statement that reads little.
    */
-  async #inspect(client: pg.PoolClient): Promise<LRUCache<string, true> | "indirect"> {
+  async inspect(client: pg.PoolClient): Promise<void> {
+    if (this.#clients.has(client)) return;
     const driver = client as pg.PoolClient & NamingClient;
     const { rows } = await client.query<{ found: string | null }>(inspection, [driver.processID ?? 0]);
-    const prepared = rows[0]?.found === "offoff" ? preparedOn(driver) : "indirect";
-    this.#clients.set(client, prepared);
-    return prepared;
+    this.#clients.set(client, rows[0]?.found === "offoff" ? preparedOn(driver) : "indirect");
   }
 }
 
@@ -307,13 +308,23 @@ export class Connections {
     try {
       for (;;) {
         const client = (await this.#pool.connect()) as pg.PoolClient & SafeClient;
-        if (client.lost === undefined && !streamOf(client).destroyed) return client;
+        if (client.lost === undefined && !streamOf(client).destroyed) return await this.#inspected(client);
         client.release(true); // destroyed, but the pool did not know yet
         if (client.lost !== undefined) throw client.lost; // a new connection: others would probably end too
       }
     } catch (error) {
       const { totalCount, idleCount } = this.#pool;
       throw totalCount >= this.#max && idleCount === 0 ? new PoolExhausted(error) : error;
+    }
+  }
+
+  async #inspected(client: pg.PoolClient): Promise<pg.PoolClient> {
+    try {
+      await this.#prepared.inspect(client);
+      return client;
+    } catch (error) {
+      client.release(true);
+      throw error;
     }
   }
 }
@@ -335,7 +346,7 @@ function isIdle(client: pg.PoolClient): boolean {
 function connectionOf(client: pg.PoolClient, prepared: PreparedStatements): Connection {
   return {
     async run({ sql, values = [], isRepeated = false }, responseTimeoutMs) {
-      const name = isRepeated ? await prepared.nameOf(sql, client) : undefined;
+      const name = isRepeated ? prepared.nameOf(sql, client) : undefined;
       const named = name === undefined ? { text: sql } : { text: sql, name };
       const query = { ...named, values: [...values], rowMode: "array" } as const;
       const timed = responseTimeoutMs === undefined ? query : { ...query, query_timeout: responseTimeoutMs };

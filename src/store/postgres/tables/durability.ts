@@ -1,4 +1,4 @@
-/** Finds settings of the database that allow it to lose confirmed writes. */
+/** Finds settings of the database that allow it to lose confirmed writes, or that make it slow. */
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { sqlState } from "../connection/failures.ts";
 import { isCluster } from "./cluster.ts";
@@ -29,6 +29,17 @@ export async function findUnchecked(connections: Connections): Promise<string | 
   const [[checksums] = []] = await readOptional(connections, { sql: "show data_checksums" });
   if (checksums !== "off") return undefined;
   return "The database has data_checksums off, so it finds damage to its indexes only by chance. The service itself checks only the rows of the store.";
+}
+
+/**
+ * A warning if the database compiles plans. The service turns this off in its own sessions, but behind a pooler it has none: there, a
+ * statement that reads little takes seconds.
+ */
+export async function findCompiling(connections: Connections): Promise<string | undefined> {
+  const sql = "select current_setting('jit') = 'on' and pg_jit_available(), quote_ident(current_user)";
+  const [[isCompiling, user] = []] = await readOptional(connections, { sql });
+  if (isCompiling !== "t") return undefined;
+  return `The database compiles plans (jit), which makes some lists take seconds. Behind a pooler, the service cannot turn this off. Turn it off with: alter role ${user} set jit = off`;
 }
 
 function faultOf(subject: string, [commit, fsync, standbyNames, standbys]: Durability): string | undefined {

@@ -225,34 +225,3 @@ describe("a create", () => {
     check(await create({ "If-None-Match": '"1"' }), { status: 201 });
   });
 });
-
-describe("clients that compare and swap", () => {
-  test("lose no increment", async () => {
-    const { id, path } = await service.create("topics", { n: 0 });
-    const increment = async () => {
-      for (;;) {
-        const read = await service.send({ path });
-        const { n } = read.json as { n: number };
-        const headers = { "If-Match": read.headers.etag ?? "" };
-        const answer = await service.send({ method: "PUT", path, headers, content: { id, n: n + 1 } });
-        if (answer.status === 200) return;
-        assert.equal(answer.status, 412);
-      }
-    };
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        for (let n = 0; n < 5; n++) await increment();
-      }),
-    );
-    check(await service.send({ path }), { status: 200, headers: { ETag: '"41"' }, json: { id, n: 40 } });
-  });
-
-  test("win once when they start from the same version", async () => {
-    const { id, path } = await service.create("topics", {});
-    const headers = { "If-Match": '"1"' };
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => service.send({ method: "PUT", path, headers, content: { id, n } })),
-    );
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412, 412, 412, 412, 412, 412]);
-  });
-});

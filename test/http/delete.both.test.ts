@@ -46,15 +46,6 @@ describe("a delete", () => {
     });
   });
 
-  test("of one id by several clients at once succeeds once", async () => {
-    const { path } = await service.create("topics", {});
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => service.send({ method: "DELETE", path })),
-    );
-    const statuses = answers.map(({ status }) => status).sort();
-    assert.deepEqual(statuses, [205, 404, 404, 404, 404, 404, 404, 404]);
-  });
-
   const ignored: [what: string, headers: Record<string, string>, body?: string][] = [
     ["Content-Type text/plain, as react-admin sends it", { "Content-Type": "text/plain" }],
     ["a Content-Type that is none", { "Content-Type": "what" }],

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { startServiceForFile } from "./service.ts";
 
@@ -15,15 +14,6 @@ test("a crowd of first creates makes as many collections as there may be, and no
   assert.equal(created.length, 20);
   for (const { status, json } of answers) {
     if (status !== 201) assert.equal((json as { code: string }).code, "TOO_MANY_COLLECTIONS");
-  }
-});
-
-test("a forged cursor is a page or a 400, and never a failure", async () => {
-  for (const payload of ['[{"a":1}]', "null", "not json", "[]", "\u0000", "x".repeat(2_000)]) {
-    const checksum = createHash("sha256").update("crowd0\0").update(payload).digest().subarray(0, 8);
-    const cursor = Buffer.concat([checksum, Buffer.from(payload)]).toString("base64url");
-    const { status } = await service.send({ method: "GET", path: `/api/v1/crowd0?cursor=${cursor}` });
-    assert.ok(status === 200 || status === 400, `${status} for ${payload.slice(0, 20)}`);
   }
 });
 

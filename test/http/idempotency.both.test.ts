@@ -315,14 +315,6 @@ describe("which answer wins", () => {
     const request = { method: "POST", path: topics, headers: { "Idempotency-Key": newKey() } };
     check(await service.send(request), { status: 400, problem: "BODY_REQUIRED" });
   });
-
-  test("the kept answer before a resource that is gone and a precondition that is false now", async () => {
-    const made = await service.create("topics", { n: 0 });
-    const request = patch(made.path, newKey(), { n: 1 }, { "If-Match": '"1"' });
-    const first = await service.send(request);
-    await service.send({ method: "DELETE", path: made.path });
-    requireReplay(await service.send(request), first);
-  });
 });
 
 describe("how long a key is kept", () => {

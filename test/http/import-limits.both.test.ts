@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { until } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { eventsOf } from "./follow.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 const path = "/api/v1/things/_import";
@@ -75,17 +73,6 @@ describe("who can import, and where", () => {
     const service = await start(t, { history: "none" });
     assert.equal((await service.send(asked)).status, 200);
     assert.equal(await countOf(service), 1);
-  });
-
-  test("webhooks get what was imported", async (t) => {
-    const service = await start(t, { history: "forever" });
-    assert.equal((await service.send(asked)).status, 200);
-    const page = await service.send({ path: "/api/v1/_events?collection=things" });
-    assert.deepEqual(
-      eventsOf(page).map(({ subject }) => subject),
-      ["a"],
-    );
-    await until("the count is right", async () => (await countOf(service)) === 1);
   });
 });
 

@@ -172,29 +172,6 @@ describe("what is imported", () => {
     assert.equal(reportOf(await send(newName(), "[]", { type: "application/json" })).imported, 0);
   });
 
-  test("its resources are in lists, searches, indexes, references and unique values", async () => {
-    reportOf(
-      await send(
-        "topics",
-        lines(
-          { id: "p1", title: "Quokka at dawn", slug: "p1", year: 2_001, parentId: "p2" },
-          { id: "p2", title: "Other", slug: "p2", year: 2_001 },
-        ),
-      ),
-    );
-    const ids = async (query: string) => (await list("topics", query)).map(({ id }) => id);
-    assert.deepEqual(await ids("?year=2001"), ["p1", "p2"]);
-    assert.deepEqual(await ids("?q=quokka"), ["p1"]);
-    const taken = await service.send({
-      method: "POST",
-      path: "/api/v1/topics",
-      content: { title: "x", slug: "p1" },
-    });
-    check(taken, { status: 409, problem: "UNIQUE_VIOLATION" });
-    const referenced = await service.send({ method: "DELETE", path: "/api/v1/topics/p2" });
-    check(referenced, { status: 409, problem: "REFERENCED" });
-  });
-
   test("it is one change of many in the history and in the feed, and a position from before continues", async () => {
     const name = newName();
     await service.create(name, { n: 0 });
@@ -213,15 +190,6 @@ describe("what is imported", () => {
       (changes.json as { changes: unknown[] }).changes?.length ?? (changes.json as unknown[]).length,
       1,
     );
-  });
-
-  test("a deleted resource can be imported again, with a higher version", async () => {
-    const name = newName();
-    reportOf(await send(name, lines({ id: "a" })));
-    await service.send({ method: "DELETE", path: `/api/v1/${name}/a` });
-    reportOf(await send(name, lines({ id: "a", n: 2 })));
-    const read = await service.send({ path: `/api/v1/${name}/a` });
-    assert.equal(read.headers.etag, '"3"');
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, links, linkTo, pageLinks } from "./check.ts";
-import { type Answer, type Made, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Made, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
 const topics: Made[] = [];
@@ -189,56 +189,6 @@ describe("links keep", () => {
   });
 });
 
-describe("a walk by cursor", () => {
-  const cases: [query: string, expected: number[]][] = [
-    ["", range(0, 25)],
-    ["sort=-n", range(0, 25).toReversed()],
-    ["sort=even,-n", [...range(1, 25, 2).toReversed(), ...range(0, 25, 2).toReversed()]],
-    ["sort=-id", range(0, 25).toReversed()],
-    ["sort=missing", range(0, 25)],
-    ["even=false&sort=-n", range(1, 25, 2).toReversed()],
-    ["filter=%7B%22n%22:%7B%22gte%22:20%7D%7D", range(20, 25)],
-    ["fields=n&n:lt=7", range(0, 7)],
-  ];
-  for (const [query, expected] of cases)
-    test(`sees everything once in order for ?${query}`, async () => {
-      const pages = await follow(`${list}?limit=3${query === "" ? "" : `&${query}`}`);
-      assert.deepEqual(pages.flatMap(numbers), expected);
-    });
-
-  test("goes on in a collection of integers", async () => {
-    const integers = await startService({
-      collections: { numbers: { id: "integer", schema: { properties: { n: { type: "integer" } } } } },
-    });
-    try {
-      for (let n = 0; n < 7; n++) await integers.create("numbers", { n });
-      const first = await integers.send({ path: "/api/v1/numbers?limit=3" });
-      const second = await integers.send({ path: links(first).next ?? "" });
-      assert.deepEqual(numbers(second), [3, 4, 5]);
-      const sorted = await integers.send({ path: "/api/v1/numbers?limit=3&sort=-n" });
-      assert.deepEqual(numbers(await integers.send({ path: links(sorted).next ?? "" })), [3, 2, 1]);
-      check(await integers.send({ path: "/api/v1/undeclared" }), { status: 404 });
-    } finally {
-      await integers.stop();
-    }
-  });
-
-  test("with another filter, sort or collection is a 400", async () => {
-    const { next = "" } = links(await service.send({ path: `${list}?even=true&sort=n&limit=2` }));
-    const cursor = new URLSearchParams(next.split("?")[1]).get("cursor");
-    check(await service.send({ path: `${list}?sort=n&even=true&cursor=${cursor}` }), { status: 200 });
-    for (const query of ["even=false&sort=n", "sort=n", "even=true&sort=-n", "even=true"])
-      check(await service.send({ path: `${list}?${query}&cursor=${cursor}` }), {
-        status: 400,
-        problem: "INVALID_CURSOR",
-      });
-    check(await service.send({ path: `/api/v1/others?even=true&sort=n&cursor=${cursor}` }), {
-      status: 400,
-      problem: "INVALID_CURSOR",
-    });
-  });
-});
-
 describe("a list in an envelope", () => {
   test("has the items, the total and the links", async () => {
     const path = `${list}?envelope=true&limit=2&offset=2`;
@@ -356,17 +306,4 @@ describe("what a list does not understand is a 400:", () => {
           headers: { ETag: undefined, Link: undefined, "X-Total-Count": undefined },
         });
     });
-});
-
-describe("If-None-Match", () => {
-  test("with the ETag of a list gives a 304 that has ETag, Cache-Control and Vary", async () => {
-    for (const path of [`${list}?even=true&limit=3`, `${list}?envelope=true`, `${list}?offset=500`]) {
-      const { headers } = await service.send({ path });
-      for (const method of ["GET", "HEAD"])
-        check(await service.send({ method, path, headers: { "If-None-Match": headers.etag ?? "" } }), {
-          status: 304,
-          headers: { ETag: headers.etag, Vary: headers.vary, Link: undefined, "X-Total-Count": undefined },
-        });
-    }
-  });
 });

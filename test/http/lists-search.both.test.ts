@@ -57,29 +57,3 @@ describe("a list with q", () => {
       check(await service.send({ path }), { status: 400, problem: "INVALID_PARAMETER" });
   });
 });
-
-test("a collection that is not declared is a 404 by QUERY as by GET", async () => {
-  const path = "/api/v1/undeclared";
-  for (const method of ["GET", "HEAD", "QUERY"])
-    check(await service.send({ method, path, content: { limit: 1 } }), { status: 404 });
-});
-
-describe("a word inside a text without blanks is found", () => {
-  for (const [language, text, word, absent] of [
-    ["Thai", "ฉันชอบอ่านหนังสือภาษาไทยทุกวัน", "หนังสือ", "แมว"],
-    ["Lao", "ຂ້ອຍມັກອ່ານປຶ້ມພາສາລາວ", "ພາສາ", "ແມວ"],
-    ["Khmer", "ខ្ញុំចង់រៀនភាសាខ្មែរ", "រៀន", "ឆ្មា"],
-    ["Burmese", "မြန်မာစာသည်ကောင်းသည်", "ကောင်း", "ကြောင်"],
-  ] as const) {
-    test(`in ${language}`, async () => {
-      const { id } = await service.create("topics", { title: text, n: 100 });
-      const found = await service.send({ path: `${list}?q=${encodeURIComponent(word)}` });
-      assert.deepEqual(
-        (found.json as { id: string }[]).map((each) => each.id),
-        [id],
-      );
-      const none = await service.send({ path: `${list}?q=${encodeURIComponent(absent)}` });
-      assert.deepEqual(none.json, []);
-    });
-  }
-});

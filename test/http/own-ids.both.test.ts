@@ -5,7 +5,7 @@ import { owner } from "../../src/access/access-declaration.ts";
 import { reservedIds } from "../../src/collection/ids.ts";
 import { auth, type Caller, outcome, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Answer, type Request, startServiceForFile } from "./service.ts";
+import { type Request, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({
   openCollections: true,
@@ -258,17 +258,6 @@ describe("with an Idempotency-Key", () => {
     check(await send(path), { ...taken, headers: { ETag: '"1"' } });
   });
 
-  test("many at once make one resource, and all get its answer", async () => {
-    const path = `notes/${newId()}`;
-    const key = { "Idempotency-Key": `"${path}"` };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(path, { text: "A" }, key)));
-    for (const answer of answers) assert.ok([201, 409].includes(answer.status), answer.text);
-    assert.equal(
-      answers.filter((each) => each.status === 201 && !each.headers["idempotent-replayed"]).length,
-      1,
-    );
-  });
-
   test("the key of a PUT without If-None-Match: * is still ignored", async () => {
     const { id, path } = await service.create("notes", { text: "A" });
     for (const text of ["B", "C"])
@@ -296,28 +285,6 @@ test("200 clients on 50 own ids make 50 resources", async () => {
   assert.equal(list.length, 50);
   const byId = new Map(list.map((each) => [each.id, each]));
   for (const { json } of made) assert.deepEqual(byId.get((json as { id: string }).id), json);
-});
-
-test("clients that create and delete a few ids at once never see one ETag with two texts", async () => {
-  const texts = new Map<string, Set<string>>();
-  const note = (path: string, { headers: { etag }, text }: Answer) => {
-    const name = `${path} ${etag}`;
-    texts.set(name, (texts.get(name) ?? new Set()).add(text));
-  };
-  await Promise.all(
-    Array.from({ length: 16 }, async (_, client) => {
-      for (let n = 0; n < 12; n++) {
-        const path = `churn/k${(client + n) % 3}`;
-        const answer = await send(path, { client, n });
-        if (answer.status === 201) note(path, answer);
-        const read = await service.send({ path: `${base}/${path}` });
-        if (read.status === 200) note(path, read);
-        if (client % 2 === 0) await service.send({ method: "DELETE", path: `${base}/${path}` });
-      }
-    }),
-  );
-  assert.ok(texts.size > 3);
-  for (const [name, all] of texts) assert.equal(all.size, 1, `${name}: ${[...all].join(" and ")}`);
 });
 
 describe("in a batch", () => {

@@ -112,18 +112,6 @@ describe("a patch", () => {
     check(answer, { status: 200, headers: { "Last-Modified": before.headers["last-modified"] } });
   });
 
-  test("by two clients at once loses neither change", async () => {
-    const { path, id } = await service.create("topics", {});
-    const names = Array.from({ length: 20 }, (_, n) => `m${n}`);
-    const answers = await Promise.all(
-      names.map((name) => service.send({ method: "PATCH", path, content: { [name]: name } })),
-    );
-    for (const answer of answers) assert.equal(answer.status, 200, answer.text);
-    const read = await service.send({ path });
-    assert.equal(read.headers.etag, '"21"');
-    assert.deepEqual(read.json, { id, ...Object.fromEntries(names.map((name) => [name, name])) });
-  });
-
   for (const [what, headers, content] of [
     ["an empty merge patch", merge, {}],
     ["an empty object as application/json", { "Content-Type": jsonType }, {}],

@@ -217,17 +217,6 @@ describe("a combination and its filter hold", () => {
     check(await remove(other.path), { status: 205 });
     check(await remove(b?.path), { status: 205 });
   });
-
-  test("for two and for a hundred clients at once", async () => {
-    for (const clients of [2, 2, 2, 2, 100]) {
-      const seat = { train: fresh("IC"), day: "2026-01-31", seat: "7" };
-      const answers = await Promise.all(
-        Array.from({ length: clients }, (_, n) => post("ada", "seats", { ...seat, owner: `c${n}` })),
-      );
-      assert.equal(answers.filter(({ status }) => status === 201).length, 1);
-      for (const answer of answers) if (answer.status !== 201) takenOf(answer);
-    }
-  });
 });
 
 test("the details of a collection show combinations and filters to those who see all their attributes", async () => {

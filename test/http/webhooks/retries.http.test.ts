@@ -147,21 +147,6 @@ describe("a delivery that fails", () => {
       (await deliveries()).some(({ state }) => state === "delivered"),
     );
   });
-
-  test("keeps only the first KiB of an endless response", async () => {
-    receiver.respond = (_, response) => {
-      response.writeHead(500);
-      const write = (): void => {
-        while (!response.destroyed && response.write("x".repeat(16_384)));
-        if (!response.destroyed) response.once("drain", write);
-      };
-      write();
-    };
-    await createHook("endless");
-    await service.create("endless");
-    const shown = (await afterAttempts(1)) as Shown & { response: string };
-    assert.deepEqual([shown.status, shown.response], [500, "x".repeat(1_024)]);
-  });
 });
 
 test("a retry by hand and one of the service at the same time both succeed", async () => {

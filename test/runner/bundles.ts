@@ -29,9 +29,13 @@ const ownAddress: Plugin = {
   },
 };
 
+let writing: Promise<void> | undefined;
+
 /** Writes the bundles, unless they are there already. Returns the option of Node with which programs and threads load them. */
 export async function bundlePrograms(): Promise<string> {
-  if (!isCurrent()) await writeBundles();
+  // Two modules ask while this program loads: they must not write the same files.
+  writing ??= isCurrent() ? Promise.resolve() : writeBundles();
+  await writing;
   return `--import=${pathToFileURL(join(import.meta.dirname, "bundled.js")).href}`;
 }
 

@@ -59,6 +59,11 @@ export class Records {
     return (await this.#store.read({ collection, id })) !== undefined;
   }
 
+  /** Whether a collection has a resource with an id, or ever had one. */
+  async hadEver(collection: string, id: string): Promise<boolean> {
+    return (await this.exists(collection, id)) || (await this.#store.lastVersion({ collection, id })) > 0;
+  }
+
   /** A page of records. An unknown collection is empty. */
   async list<T>(query: ListQuery): Promise<{ records: Versioned<T>[]; more: boolean }> {
     const { items, more } = await this.#store.list(query);

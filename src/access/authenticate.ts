@@ -66,6 +66,8 @@ export interface Sessions {
   principalOf(text: string): Principal | Promise<Principal>;
   /** Whether a subject is the id of an account. An account that is new can be unknown for less than a second. */
   isUser(subject: string): boolean | Promise<boolean>;
+  /** As `isUser`, but also for accounts that were deleted. */
+  hasBeenUser(subject: string): boolean | Promise<boolean>;
 }
 
 /** What authentication depends on. */
@@ -96,11 +98,18 @@ export async function openAuthenticate({
       ? undefined
       : await (await import("./jwt/tokens.ts")).Tokens.open({ settings: settings.jwt, now, elapsed, warn });
   const refuseUser =
-    settings.jwt?.actAsUsers === true || sessions === undefined ? asItIs : refuserOf(sessions);
+    settings.jwt?.actAsUsers === true || sessions === undefined
+      ? asItIs
+      : refuserOf((subject) => sessions.isUser(subject), "token");
+  const refuseKey =
+    sessions === undefined ? asItIs : refuserOf((subject) => sessions.hasBeenUser(subject), "API key");
   return ({ authorization }) => {
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
-    if (token.startsWith(keyMark) && ring !== undefined) return ring.principalOf(token);
+    if (token.startsWith(keyMark) && ring !== undefined) {
+      const found = ring.principalOf(token);
+      return found instanceof Promise ? found.then(refuseKey) : refuseKey(found);
+    }
     if (sessions?.isSession(token) === true) return sessions.principalOf(token);
     const known = tokens?.known(token);
     if (known !== undefined) return refuseUser(known);
@@ -114,14 +123,20 @@ export async function openAuthenticate({
 
 const asItIs = (principal: Principal): Principal => principal;
 
-/** Refuses tokens whose subject is the id of an account. These ids are public, and an issuer can let people choose a subject. */
-function refuserOf(sessions: Sessions): (principal: Principal) => Principal | Promise<Principal> {
+/**
+ * Refuses credentials whose subject is the id of an account. These ids are public: an issuer can let people choose a subject, and an
+ * administrator the subject of a key. The keys of a person are in the sessions of that person.
+ */
+function refuserOf(
+  isOfUser: (subject: string) => boolean | Promise<boolean>,
+  credential: string,
+): (principal: Principal) => Principal | Promise<Principal> {
   return (principal) => {
     const judge = (isUser: boolean): Principal => {
       if (!isUser) return principal;
-      throw invalidToken("The subject of the token is the id of a user of this service.");
+      throw invalidToken(`The subject of the ${credential} is the id of a user of this service.`);
     };
-    const found = sessions.isUser(principal.subject);
+    const found = isOfUser(principal.subject);
     return found instanceof Promise ? found.then(judge) : judge(found);
   };
 }

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
-import type { Authenticate, AuthParts } from "../access/authenticate.ts";
+import type { Authenticate, AuthParts, Sessions } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
@@ -318,7 +318,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...options.webhooks,
   });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
-  if (http.hasKeys) service.keys = keysOf(store, config);
+  if (http.hasKeys) service.keys = keysOf(store, config, people?.users.sessions);
   let step: Promise<TaskStep> | undefined;
   const tasks = new Tasks({
     records: new TaskRecords(store),
@@ -472,11 +472,16 @@ async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep>
   return (await import("../http/tasks/task-steps.ts")).createTaskStep(service, tasks);
 }
 
-function keysOf({ keys }: Store, { auth, keyRoles }: Config): KeyAdministration {
+function keysOf(
+  { keys }: Store,
+  { auth, keyRoles }: Config,
+  sessions: Sessions | undefined,
+): KeyAdministration {
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  return { store: keys, roles: keyRoles, reservedSubjects };
+  const isOfUser = sessions && ((subject: string) => sessions.hasBeenUser(subject));
+  return { store: keys, roles: keyRoles, reservedSubjects, ...(isOfUser && { isOfUser }) };
 }
 
 /**

@@ -168,21 +168,25 @@ export function openSessions(parts: SessionParts): Sessions {
   return {
     isSession: (text) => text.startsWith(sessionMark),
     principalOf: (text) => ring.principalOf(text),
-    isUser: knownUsers(parts),
+    isUser: remembered(parts, async (subject) => (await parts.records.account(subject)) !== undefined),
+    hasBeenUser: remembered(parts, (subject) => parts.records.isOfAccount(subject)),
   };
 }
 
-/** How long it is known whether a subject is a user, in milliseconds, and of how many subjects. */
+/** How long the answer about a subject is known, in milliseconds, and of how many subjects. */
 const known = { ms: 900, most: 10_000 };
 
-function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
+/** Asks about subjects, and remembers the answers for a moment. */
+function remembered(
+  { elapsed }: Pick<SessionParts, "elapsed">,
+  ask: (subject: string) => Promise<boolean>,
+): Sessions["isUser"] {
   const subjects = new LRUCache<string, { isUser: boolean; readAt: number }>({ max: known.most });
   return (subject) => {
     const found = subjects.peek(subject);
     const readAt = elapsed();
     if (found !== undefined && readAt - found.readAt < known.ms) return found.isUser;
-    return records.account(subject).then((account) => {
-      const isUser = account !== undefined;
+    return ask(subject).then((isUser) => {
       subjects.set(subject, { isUser, readAt });
       return isUser;
     });

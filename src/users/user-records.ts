@@ -222,6 +222,11 @@ export class UserRecords extends Records {
     return this.read(accountsName, id);
   }
 
+  /** Whether an id is that of an account, or of one that was deleted. */
+  isOfAccount(id: string): Promise<boolean> {
+    return this.hadEver(accountsName, id);
+  }
+
   /** The account with an address, in the form in which addresses are compared. */
   async accountOf(address: string): Promise<Versioned<Account> | undefined> {
     const { records } = await this.list<Account>({

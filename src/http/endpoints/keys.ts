@@ -310,7 +310,16 @@ async function create(service: WithKeys, content: Buffer): Promise<Changed> {
     scopes: scopes == null ? undefined : [...new Set(scopes as string[])],
     expiresAt: typeof expiresAt === "string" ? timeOf(expiresAt) : undefined,
   };
+  await requireNoUser(service, properties.subject);
   return created(service, await addKey(service.keys.store, properties, now));
+}
+
+/** Throws KEY_UNAVAILABLE if a subject is the id of an account, also of one that was deleted. */
+async function requireNoUser({ keys }: WithKeys, subject: string): Promise<void> {
+  if ((await keys.isOfUser?.(subject)) !== true) return;
+  throw unavailable(
+    "The subject is the id of a user of this service. Users create their own keys, in their sessions (POST _auth/sessions). Choose another subject.",
+  );
 }
 
 /** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
@@ -322,6 +331,7 @@ async function rotate(service: WithKeys, prefix: string, content: Buffer): Promi
   if (old === undefined) return undefined;
   const now = service.now();
   if (!isLive(old, now)) throw unavailable("The key is no longer valid. Create a new one.");
+  await requireNoUser(service, old.subject);
   const excess = old.roles.find((role) => !keys.roles.includes(role));
   const reason =
     excess !== undefined

@@ -72,14 +72,14 @@ export class Cookies {
   }
 
   /**
-   * Throws CROSS_SITE if another site has sent the browser, which goes to a provider. A navigation has no `Origin`, and a page can
-   * leave `Referer` out.
+   * Throws CROSS_SITE if another site, or a page of this site that is not listed, has sent the browser, which goes to a provider. A
+   * navigation has no `Origin`. Any page can leave `Referer` out, so a page of a listed origin must send it.
    */
   requireOwnDeparture({ headers }: CookieRequest): void {
     const { origins } = this.#parts;
     const site = headers["sec-fetch-site"];
     const from = headers.referer === undefined ? undefined : URL.parse(headers.referer)?.origin;
-    const isListed = from === undefined ? origins.length > 0 : origins.includes(from);
+    const isListed = from !== undefined && origins.includes(from);
     if (site === undefined || site === "same-origin" || site === "none") return;
     if (site === "same-site" && isListed) return;
     throw new Problem(

@@ -131,7 +131,7 @@ export const problems = {
   KEY_UNAVAILABLE: {
     status: 409,
     meaning:
-      "A valid API key already has the name, the service already has all the keys it can have, or the key cannot be replaced.",
+      "A valid API key already has the name, the service already has all the keys it can have, the subject is the id of a user, or the key cannot be replaced.",
   },
   FACTOR_UNAVAILABLE: {
     status: 409,

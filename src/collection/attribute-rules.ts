@@ -156,19 +156,35 @@ export function requireSearchReadable(
 }
 
 /**
- * Throws StartError for every `unique` attribute that is `writeOnly`, also in a filter: a refused duplicate would reveal its value.
+ * Throws StartError for every entry of `unique` by which a refused duplicate would reveal a hidden value: with an attribute that is
+ * `writeOnly`, also in its filter; with attributes that have different roles; or with a hidden attribute to which a create gives a
+ * constant. `constants` are the names of the attributes with a constant default.
  */
 export function requireUniqueReadable(
   rules: readonly AttributeRule[],
   unique: readonly Unique[],
-  at: string,
+  { constants, at }: { constants: ReadonlySet<string>; at: string },
 ): void {
-  const writeOnlyNames = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
-  const paths = unique.flatMap((each) => [...pathsOf(each), ...(each.where?.paths ?? [])]);
-  readEach(paths, (path) => {
-    if (!writeOnlyNames.has(path[0])) return;
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  const rolesOf = ([name]: Path) => JSON.stringify(byName.get(name)?.roles?.toSorted() ?? []);
+  const all = unique.map((each) => [...pathsOf(each), ...(each.where?.paths ?? [])]);
+  readEach(all.flat(), (path) => {
+    if (byName.get(path[0])?.writeOnly !== true) return;
     throw new StartError(
       `${at}: no caller can see ${formatPath(path)}, but a refused duplicate would reveal its value. Remove it here.`,
     );
+  });
+  readEach(all, (paths) => {
+    const hidden = paths.find(([name]) => byName.get(name)?.roles !== undefined);
+    if (hidden === undefined) return;
+    const other = paths.find((path) => rolesOf(path) !== rolesOf(hidden));
+    if (other !== undefined)
+      throw new StartError(
+        `${at}: a refused duplicate would reveal ${formatPath(hidden)} to callers who can see only ${formatPath(other)}. Give all attributes of this entry, and of its "where", the same "roles".`,
+      );
+    if (constants.has(hidden[0]))
+      throw new StartError(
+        `${at}: every create gives ${formatPath(hidden)} a default, so a refused duplicate would reveal its value to callers who cannot see it. Remove the default, or the entry here.`,
+      );
   });
 }

@@ -166,8 +166,19 @@ function readRules(
     readAttributeRules(declared, at, { source: described, schemaRules }),
   );
   option("search", (_, at) => requireSearchReadable(rules(), search(), at));
-  option("unique", (_, at) => requireUniqueReadable(rules(), unique(), at));
+  const constants = option("defaults", (declared) => namesOfConstants(described().schema, declared));
+  option("unique", (_, at) => requireUniqueReadable(rules(), unique(), { constants: constants(), at }));
   return rules;
+}
+
+/** The attributes with a constant default: another one than the time and the caller of the create. */
+function namesOfConstants(schema: string | undefined, declared: unknown): ReadonlySet<string> {
+  const own = Object.entries(isObject(declared) ? declared : {});
+  const inSchema = Object.keys(defaultsInSchema(JSON.parse(schema ?? "{}")));
+  return new Set([
+    ...inSchema.filter((name) => own.every(([declaredName]) => declaredName !== name)),
+    ...own.filter(([, value]) => value !== "$now" && value !== "$subject").map(([name]) => name),
+  ]);
 }
 
 function requireName(name: string): void {

@@ -384,6 +384,28 @@ describe("a start is refused", () => {
     [{ attributes: { name: { roles: ["hr"] } }, search: ["name"] }, /search: some callers cannot see name/],
     [{ attributes: { email: { writeOnly: true } }, unique: ["email"] }, /unique: no caller can see email/],
     [
+      { attributes: { salary: { roles: ["hr"] } }, unique: [["name", "salary"]] },
+      /unique: a refused duplicate would reveal salary to callers who can see only name\./,
+    ],
+    [
+      {
+        attributes: { salary: { roles: ["hr"] } },
+        unique: [{ attribute: "email", where: { salary: { gt: 5 } } }],
+      },
+      /unique: a refused duplicate would reveal salary to callers who can see only email\./,
+    ],
+    [
+      {
+        attributes: { salary: { roles: ["hr"] }, email: { roles: ["hr", "it"] } },
+        unique: [["email", "salary"]],
+      },
+      /unique: a refused duplicate would reveal email to callers who can see only salary\./,
+    ],
+    [
+      { attributes: { email: { roles: ["hr"] } }, defaults: { email: "a@b.c" }, unique: ["email"] },
+      /unique: every create gives email a default/,
+    ],
+    [
       { schema: { properties: { a: { type: "object", properties: { b: { writeOnly: true } } } } } },
       /schema\/properties\/a\/properties\/b: "writeOnly" works only on/,
     ],

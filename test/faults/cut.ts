@@ -133,9 +133,12 @@ function digestOf(sources: Sources): string {
     .slice(0, 16);
 }
 
+/** A file of `npm test` that takes longer with a mutant hangs. Without one, it takes seconds. */
+const longestMs = 120_000;
+
 async function isNoticed(parts: readonly Part[], how: Pick<Run, "replacements" | "env" | "signal">) {
   for (const { file, flags } of parts)
-    if ((await runFile({ file, flags, ...how })).how !== "passes") return true;
+    if ((await runFile({ file, flags, longestMs, ...how })).how !== "passes") return true;
   return false;
 }
 

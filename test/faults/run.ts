@@ -23,6 +23,8 @@ export interface Run {
   /** The store that the file runs on. @default SQLite */
   store?: "postgres" | undefined;
   env?: Readonly<Record<string, string>>;
+  /** After so many milliseconds it counts as one that hangs. @default more than any file takes */
+  longestMs?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -77,12 +79,12 @@ export async function runFile(run: Run): Promise<End> {
 }
 
 async function runProcess(
-  { file, test, flags = [], replacements, store, env, signal }: Run,
+  { file, test, flags = [], replacements, store, env, longestMs, signal }: Run,
   temporary: string,
 ) {
   const pattern = test === undefined ? [] : [`--test-name-pattern=^${patternOf(test)}`];
   const ofTest = replacements === undefined ? patient : impatient;
-  const ceilings = { ...ofTest, run: test === undefined ? patient.run : ofTest.run };
+  const ceilings = { ...ofTest, run: longestMs ?? (test === undefined ? patient.run : ofTest.run) };
   const fault = replacements === undefined ? "" : `?fault=${writeFaulty(replacements, temporary)}`;
   const child = fork(join(import.meta.dirname, "../runner/process.ts"), {
     execArgv: [...process.execArgv, bundled + fault, `--test-timeout=${ceilings.test}`, ...pattern, ...flags],

@@ -40,4 +40,16 @@ export const accessFaults: readonly Fault[] = [
     test: "are restored only by callers who have the right to delete, also if there is nothing to restore",
     replacements: [['  operation.guard.require("delete", last.text);\n', ""]],
   },
+  {
+    name: "key-of-user",
+    what: "An API key whose subject is the id of an account acts as that user.",
+    noticedBy: "test/http/users/keys-of-administrators",
+    test: "a key that was made for an account at the command line is refused, also once the account is deleted",
+    replacements: [
+      [
+        "return found instanceof Promise ? found.then(refuseKey) : refuseKey(found);",
+        "return found instanceof Promise ? found : refuseKey(found);",
+      ],
+    ],
+  },
 ];

@@ -157,4 +157,28 @@ export const changesFaults: readonly Fault[] = [
       ["if (now?.version === this.#version) return true;", "if (now !== undefined) return true;"],
     ],
   },
+  {
+    name: "withdrawn-content",
+    what: "The feed shows what was withdrawn from its reader.",
+    noticedBy: "test/http/withdrawn-events",
+    test: "what was public is not in the feed of others once it is private, and they get the event that it left",
+    replacements: [
+      [
+        "return state !== undefined && maySee(view, state);",
+        "return state !== undefined || maySee(view, {});",
+      ],
+    ],
+  },
+  {
+    name: "withdrawn-frames",
+    what: "A stream sends frames that were made before the change that withdraws their content.",
+    noticedBy: "test/http/withdrawn-events",
+    test: "streams that begin at one place, before and after the change, get different events",
+    replacements: [
+      [
+        "const isKept = !views.some(isConditional);",
+        "const isKept = !views.some(isConditional) || views.length > 0;",
+      ],
+    ],
+  },
 ];

@@ -170,4 +170,17 @@ export const usersFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "respelled-seal",
+    what: "A sealed text is also opened in another spelling, so a used ticket works again.",
+    noticedBy: "test/users/vault",
+    test: "a sealed text has one spelling",
+    replacements: [
+      [
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a text of the source
+        'if (`${name}.${bytes.toString("base64url")}` !== sealed) throw new Error("another spelling");',
+        'if (bytes.length === 0) throw new Error("another spelling");',
+      ],
+    ],
+  },
 ];

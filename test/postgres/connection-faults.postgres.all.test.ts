@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { startService } from "../http/service.ts";
 import { declaration } from "../store/contract/fixture.ts";
-import { ceilingMs, until } from "../until.ts";
-import { openDatabase, query } from "./databases.ts";
+import { ceilingMs, machineTime, until } from "../until.ts";
+import { databaseFor, openDatabase, query } from "./databases.ts";
+import { startProxy } from "./fault-proxy.ts";
 import { type Answer, commit, countOf, create, serveFaulty } from "./served.ts";
 
 function requireUnavailable(answer: Answer): void {
@@ -138,4 +140,55 @@ test("while no connection is accepted all is refused at once, and works as soon 
   await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
   assert.equal((await service.ask("GET", `things/${id}`)).status, 200);
   assert.equal(await countOf(service, "things"), 1);
+});
+
+test("every kind of request is refused with 503 while the database cannot be reached", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 1);
+  const now = new Date(
+    Date.parse((await service.ask("GET", `things/${id}/_changes`)).headers.get("date") ?? ""),
+  ).toISOString();
+  service.proxy.refuse();
+  const operation = { method: "POST", path: "/things", body: { n: 2 } };
+  const requests: [method: string, path: string, content?: unknown][] = [
+    ["POST", "_rewind", { to: now, collections: ["things"], max: 5 }],
+    ["GET", `things/${id}`],
+    ["GET", `things/${id}?version=1`],
+    ["GET", `things/${id}/_changes`],
+    ["GET", "things"],
+    ["GET", "things?n=1&sort=-n"],
+    ["GET", "things/_deleted"],
+    ["GET", "things/_events"],
+    ["GET", "things?aggregate=count&group=n"],
+    ["POST", "things", { n: 2 }],
+    ["PUT", `things/${id}`, { id, n: 2 }],
+    ["PATCH", `things/${id}`, { n: 2 }],
+    ["DELETE", `things/${id}`],
+    ["POST", "_batch", { operations: [operation] }],
+    ["POST", "things/_bulk", { all: true, patch: { n: 3 }, max: 5 }],
+    ["POST", `things/${id}/_restore`, { version: 1 }],
+    ["POST", "things/_deleted/_restore", { all: true, max: 5 }],
+  ];
+  for (const [method, path, content] of requests) {
+    const answer = await service.ask(method, path, content);
+    assert.deepEqual([answer.status, answer.code], [503, "UNAVAILABLE"], `${method} ${path}`);
+  }
+});
+
+test("a rewind of a declared collection is one of them", async (t) => {
+  const url = await databaseFor(t);
+  const proxy = await startProxy(Number(new URL(url).port));
+  t.after(() => proxy.close());
+  const store = { kind: "postgres", url: proxy.urlOf(url) } as const;
+  const service = await startService({ store, collections: { things: {} } });
+  t.after(() => service.stop());
+  await service.create("things", { n: 1 });
+  proxy.refuse();
+  const request = {
+    method: "POST",
+    path: "/api/v1/_rewind",
+    content: { to: new Date(machineTime()).toISOString(), max: 5 },
+  };
+  const { status, text } = await service.send(request, { mayFail: true });
+  assert.deepEqual([status, JSON.parse(text).code], [503, "UNAVAILABLE"], text);
 });

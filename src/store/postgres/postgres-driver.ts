@@ -278,16 +278,15 @@ export class PostgresDriver implements Driver {
     collections: readonly string[],
     work: (commit: Store["commit"]) => Promise<T>,
   ): Promise<T> {
-    this.#requireOpen();
-    return this.#loads.exclusively(() =>
+    const exclusively = () =>
       this.#writer.exclusively(this.#parts.long, collections, (commitNow) =>
         work((commit) =>
-          this.#watch(() => commitNow(commit), { isWrite: true }).finally(() =>
+          commitNow(commit).finally(() =>
             this.#listeners.call(() => commit.changes.map(({ key }) => key.collection)),
           ),
         ),
-      ),
-    );
+      );
+    return this.#watch(() => this.#loads.exclusively(exclusively), { isWrite: true });
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {

@@ -34,7 +34,7 @@ const service = await startServiceForFile({
       attributes: { salary: { roles: ["hr"] }, secretBossId: { roles: ["hr"] } },
       defaults: { salary: 100, pin: "7777" },
       indexes: ["name", ["-salary", "name"]],
-      unique: ["name", "salary"],
+      unique: ["name", "secretBossId"],
       search: ["name"],
       references: { bossId: "people", secretBossId: { collection: "people", as: "secretBoss" } },
       timestamps: true,
@@ -83,7 +83,7 @@ describe("the collections", () => {
       indexes: [["name"], ["-salary", "name"]],
       unique: [
         { attribute: "name", ignoreCase: false },
-        { attribute: "salary", ignoreCase: false },
+        { attribute: "secretBossId", ignoreCase: false },
       ],
       search: ["name"],
       references: [

@@ -7,8 +7,8 @@ import { atEndOfFile } from "./runner/ends.ts";
 const folders = new Set<string>();
 
 /**
- * Makes a folder with these files in it, below the parent, and returns its path. It is removed after the test file, when every program that its tests
- * started has ended. A folder that is removed earlier can get a new file at that moment, and then the removal fails.
+ * Makes a folder with these files in it, below the parent, and returns its path. It is removed after the test file, when every program that
+ * the tests started has ended. Before that, a program can still write into it, and then the removal fails.
  */
 export function makeFolder(
   files: Readonly<Record<string, string | Uint8Array>> = {},

@@ -64,10 +64,10 @@ export interface Sessions {
   isSession(text: string): boolean;
   /** Throws INVALID_TOKEN, and the errors of the store. */
   principalOf(text: string): Principal | Promise<Principal>;
-  /** Whether a subject is the id of an account. An account that is new can be unknown for less than a second. */
+  /**
+   * Whether a subject is the id of an account, or of one that was deleted. An account that is new can be unknown for less than a second.
+   */
   isUser(subject: string): boolean | Promise<boolean>;
-  /** As `isUser`, but also for accounts that were deleted. */
-  hasBeenUser(subject: string): boolean | Promise<boolean>;
 }
 
 /** What authentication depends on. */
@@ -98,11 +98,8 @@ export async function openAuthenticate({
       ? undefined
       : await (await import("./jwt/tokens.ts")).Tokens.open({ settings: settings.jwt, now, elapsed, warn });
   const refuseUser =
-    settings.jwt?.actAsUsers === true || sessions === undefined
-      ? asItIs
-      : refuserOf((subject) => sessions.isUser(subject), "token");
-  const refuseKey =
-    sessions === undefined ? asItIs : refuserOf((subject) => sessions.hasBeenUser(subject), "API key");
+    settings.jwt?.actAsUsers === true || sessions === undefined ? asItIs : refuserOf(sessions, "token");
+  const refuseKey = sessions === undefined ? asItIs : refuserOf(sessions, "API key");
   return ({ authorization }) => {
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
@@ -128,7 +125,7 @@ const asItIs = (principal: Principal): Principal => principal;
  * administrator the subject of a key. The keys of a person are in the sessions of that person.
  */
 function refuserOf(
-  isOfUser: (subject: string) => boolean | Promise<boolean>,
+  sessions: Sessions,
   credential: string,
 ): (principal: Principal) => Principal | Promise<Principal> {
   return (principal) => {
@@ -136,7 +133,7 @@ function refuserOf(
       if (!isUser) return principal;
       throw invalidToken(`The subject of the ${credential} is the id of a user of this service.`);
     };
-    const found = isOfUser(principal.subject);
+    const found = sessions.isUser(principal.subject);
     return found instanceof Promise ? found.then(judge) : judge(found);
   };
 }

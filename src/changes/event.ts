@@ -63,7 +63,8 @@ const parsedTexts = {
   text: new WeakMap<LoggedChange, Record<string, unknown>>(),
 };
 
-function parsed(change: LoggedChange, which: "superseded" | "text"): Record<string, unknown> {
+/** The resource before or after a change; without attributes if the change has no such text. */
+export function parsed(change: LoggedChange, which: "superseded" | "text"): Record<string, unknown> {
   const known = parsedTexts[which].get(change);
   if (known !== undefined) return known;
   const resource = JSON.parse(change[which] ?? "{}") as Record<string, unknown>;

@@ -10,10 +10,23 @@ interface Read {
 /** How long a result is kept, in milliseconds. This is also how long the memory can contain an erased resource. */
 const keptMs = 1_000;
 
+/** Reads in progress, by name. Callers that ask for one of them get its result too. */
+export class ReadsUnderWay<T> {
+  readonly #reads = new Map<string, Promise<T>>();
+
+  read(name: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#reads.get(name);
+    if (known !== undefined) return known;
+    const reading = read().finally(() => this.#reads.delete(name));
+    this.#reads.set(name, reading);
+    return reading;
+  }
+}
+
 /** The reads of one kind. */
 export class SharedReads<T extends Read> {
   readonly #kept: LRUCache<string, T>;
-  readonly #underWay = new Map<string, Promise<T>>();
+  readonly #underWay = new ReadsUnderWay<T>();
   readonly #sizeOf: (read: T) => number;
 
   /** `sizeOf` returns the memory that a result needs, in bytes, or 0 if the read found nothing. Such a result is not kept. */
@@ -36,12 +49,7 @@ export class SharedReads<T extends Read> {
 
   /** As `read`, but the result is not kept: only callers that ask while it is read share it. */
   readTogether(place: string, since: string, read: () => Promise<T>): Promise<T> {
-    const name = `${since} ${place}`;
-    const underWay = this.#underWay.get(name);
-    if (underWay !== undefined) return underWay;
-    const reading = read().finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, reading);
-    return reading;
+    return this.#underWay.read(`${since} ${place}`, read);
   }
 
   async #keep(place: string, read: Promise<T>): Promise<T> {

@@ -480,7 +480,7 @@ function keysOf(
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  const isOfUser = sessions && ((subject: string) => sessions.hasBeenUser(subject));
+  const isOfUser = sessions && ((subject: string) => sessions.isUser(subject));
   return { store: keys, roles: keyRoles, reservedSubjects, ...(isOfUser && { isOfUser }) };
 }
 

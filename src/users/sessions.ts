@@ -168,25 +168,20 @@ export function openSessions(parts: SessionParts): Sessions {
   return {
     isSession: (text) => text.startsWith(sessionMark),
     principalOf: (text) => ring.principalOf(text),
-    isUser: remembered(parts, async (subject) => (await parts.records.account(subject)) !== undefined),
-    hasBeenUser: remembered(parts, (subject) => parts.records.isOfAccount(subject)),
+    isUser: knownUsers(parts),
   };
 }
 
-/** How long the answer about a subject is known, in milliseconds, and of how many subjects. */
+/** How long it is known whether a subject is a user, in milliseconds, and of how many subjects. */
 const known = { ms: 900, most: 10_000 };
 
-/** Asks about subjects, and remembers the answers for a moment. */
-function remembered(
-  { elapsed }: Pick<SessionParts, "elapsed">,
-  ask: (subject: string) => Promise<boolean>,
-): Sessions["isUser"] {
+function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
   const subjects = new LRUCache<string, { isUser: boolean; readAt: number }>({ max: known.most });
   return (subject) => {
     const found = subjects.peek(subject);
     const readAt = elapsed();
     if (found !== undefined && readAt - found.readAt < known.ms) return found.isUser;
-    return ask(subject).then((isUser) => {
+    return records.isOfAccount(subject).then((isUser) => {
       subjects.set(subject, { isUser, readAt });
       return isUser;
     });

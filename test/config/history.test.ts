@@ -29,7 +29,7 @@ test("how long changes are kept is up to three numbers, forever, or not at all",
   assert.deepEqual(await historyOf({ history: { showPrincipal: true } }), both);
 });
 
-test("a history that is none of these keeps the program from starting", async () => {
+test("any other history keeps the program from starting", async () => {
   for (const history of [
     "always",
     {},

@@ -1,4 +1,4 @@
-/** Judges a cut of tests: which mutants do the tests notice that are cut, and no other file? */
+/** Judges a cut of tests: finds the mutants that only these tests notice. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { startPostgres } from "../postgres/server.ts";
@@ -10,7 +10,7 @@ import { besideOthers } from "./noticed.ts";
 import { readSources, type Sources } from "./replacements.ts";
 import { type Run, runFile } from "./run.ts";
 
-/** Tests that are cut: a whole file, or those of its tests whose titles match the pattern. */
+/** The tests of a cut: a whole file, or only those whose titles match the pattern. */
 interface Cut {
   file: string;
   pattern: string | undefined;
@@ -22,16 +22,21 @@ interface Part extends Cut {
   coverage: Coverage;
 }
 
-/** A place that more of the other files cover hardly depends on those that are cut. */
+/** If more of the other files cover a place, one of them probably notices its mutants. */
 const mostOthers = Number(process.env.HOLDFAST_TEST_OTHERS ?? 3);
 
 const mostMutants = Number(process.env.HOLDFAST_TEST_MUTANTS ?? 200);
 
 /**
- * Makes mutants of what the tests cover that HOLDFAST_TEST_CUT names, and only few other files of `npm test`. HOLDFAST_TEST_CUT has
- * subjects of test files with commas between them, such as `test/http/create,test/http/lists#sorts`; behind the `#` is a pattern of titles.
- * HOLDFAST_TEST_BESIDE has subjects of other tiers that stay. Prints each mutant that one of them notices, and no other file or test. Returns whether there is none. HOLDFAST_TEST_MUTANTS (200) is the
- * number of mutants, which are a random choice, and HOLDFAST_TEST_OTHERS (3) is the largest number of other files.
+ * Makes mutants of the code that some tests cover, and at most a few other files of `npm test`. Prints each mutant that these tests notice
+ * and the others do not, and returns whether there is none. It is a random choice if there are many. Throws if the signal aborts.
+ *
+ * | variable | meaning |
+ * |---|---|
+ * | HOLDFAST_TEST_CUT | the tests: subjects of files with commas between them, each perhaps with `#` and a pattern of titles |
+ * | HOLDFAST_TEST_BESIDE | subjects of files in other tiers, which count as others too |
+ * | HOLDFAST_TEST_OTHERS | the largest number of other files that cover a mutant. Without it, 3 |
+ * | HOLDFAST_TEST_MUTANTS | the largest number of mutants. Without it, 200 |
  */
 export async function proveCut(signal: AbortSignal): Promise<boolean> {
   const cuts = readCuts(process.env.HOLDFAST_TEST_CUT ?? "");
@@ -92,18 +97,18 @@ function readCuts(text: string): Cut[] {
 
 const flagsOf = ({ pattern }: Cut) => (pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]);
 
-/** A part with its coverage. Tests that fail alone, because they need earlier ones of their file, are told and take no part. */
+/** The parts with their coverage. Prints the tests that fail alone, because they need earlier ones of their file, and leaves them out. */
 async function partsOf(
   cuts: readonly Cut[],
-  flagsOf: (cut: Cut) => readonly string[],
+  flagsFor: (cut: Cut) => readonly string[],
   env: Run["env"],
 ): Promise<Part[]> {
   const found = await besideOthers(cuts, async (cut): Promise<Part[]> => {
-    const flags = flagsOf(cut);
+    const flags = flagsFor(cut);
     try {
       return [{ ...cut, flags, coverage: await coverageOf(cut.file, env, flags) }];
     } catch (error) {
-      console.error(`They are not judged: ${(error as Error).message}`);
+      console.error(`Left out, because it fails alone: ${(error as Error).message}`);
       return [];
     }
   });

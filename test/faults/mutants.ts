@@ -28,8 +28,8 @@ const swapped: Readonly<Record<string, string>> = {
 };
 
 /**
- * All mutants of a source: a condition is negated, an operator becomes another one, an `await` goes, a statement goes, a function returns
- * nothing.
+ * All mutants of a source: without an `await`, without a statement, with a negated condition, with another operator, or with a function
+ * that returns nothing.
  */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const code = stripTypeScriptTypes(source); // the places in it are those in the source
@@ -37,7 +37,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   const add = (node: Node, replacement: string) => {
     const line = source.slice(0, node.start).split("\n").length;
     const before = source.slice(node.start, node.end).replace(/\s+/g, " ");
-    const shown = replacement === "" ? "goes" : `becomes ${replacement.replace(/\s+/g, " ").slice(0, 60)}`;
+    const shown = replacement === ";" ? "goes" : `becomes ${replacement.replace(/\s+/g, " ").slice(0, 60)}`;
     const what = `line ${line}: ${before.slice(0, 60)} ${shown}`;
     mutants.push({ file, start: node.start, end: node.end, replacement, what });
   };

@@ -45,7 +45,7 @@ async function openNoted(
 /** In a Citus cluster, such a statement goes through the coordinator: it makes the commit a two-phase commit. */
 const insertSelect = /^\s*insert\s+into\s+(\w+)(?:(?!\bvalues\b).)*\bselect\b/is;
 
-/** What has the form of a function, and is none. */
+/** Words that can stand before a parenthesis, and are no functions. */
 const keywords = /^(?:any|coalesce|greatest|in|values|exists|from|as|next|and|or|where|not|select)$/;
 
 /** Functions that are not immutable, in expressions without columns. The coordinator calls them. */

@@ -17,7 +17,7 @@ import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const topics = declaration("topics");
 
-test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async () => {
+test("when the writer thread dies, its pending requests are rejected and the failure is reported once", async () => {
   const folder = makeFolder();
   const path = join(folder, "x.db");
   prepareFile(path);

@@ -49,8 +49,8 @@ import { postgresDialect, storePlans } from "./postgres-dialect.ts";
 import { Heads, Reads, readSizes, Scans } from "./read/reads.ts";
 import { Declarations } from "./tables/declarations.ts";
 import type { NumberedCollection } from "./tables/declared-catalogue.ts";
-import { findCompiling, findRelaxed, findUnchecked } from "./tables/durability.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
+import { findCompiling, findRelaxed, findUnchecked } from "./tables/warnings.ts";
 import { startWork } from "./upkeep/background.ts";
 
 /** The parts of the driver. */
@@ -281,12 +281,12 @@ export class PostgresDriver implements Driver {
     const exclusively = () =>
       this.#writer.exclusively(this.#parts.long, collections, (commitNow) =>
         work((commit) =>
-          commitNow(commit).finally(() =>
+          this.#watch(() => commitNow(commit), { isWrite: true }).finally(() =>
             this.#listeners.call(() => commit.changes.map(({ key }) => key.collection)),
           ),
         ),
       );
-    return this.#watch(() => this.#loads.exclusively(exclusively), { isWrite: true });
+    return this.#watch(() => this.#loads.exclusively(exclusively));
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {

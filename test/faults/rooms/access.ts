@@ -43,7 +43,7 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "key-of-user",
     what: "An API key whose subject is the id of an account acts as that user.",
-    noticedBy: "test/http/users/keys-of-administrators",
+    noticedBy: "test/http/users/subjects",
     test: "a key that was made for an account at the command line is refused, also once the account is deleted",
     replacements: [
       [

@@ -53,7 +53,8 @@ interface NamingClient {
 export class PreparedStatements {
   /** The name of each text; an empty one for a text that came once. */
   readonly #names = new LRUCache<string, string>({ max: maxTexts });
-  readonly #clients = new WeakMap<pg.PoolClient, LRUCache<string, true> | "indirect">();
+  /** The names on each connection that was inspected; `undefined` for one through a pooler. */
+  readonly #clients = new WeakMap<pg.PoolClient, LRUCache<string, true> | undefined>();
   #generation = 0;
 
   /** The name for a statement on a connection. `undefined` if it is not to be prepared there. */
@@ -63,7 +64,7 @@ export class PreparedStatements {
     if (known === undefined || this.#generation === Number.POSITIVE_INFINITY) return undefined;
     const name = known === "" ? this.#newName(sql) : known;
     const prepared = this.#clients.get(client);
-    if (prepared === undefined || prepared === "indirect") return undefined;
+    if (prepared === undefined) return undefined;
     prepared.set(name, true);
     return name;
   }
@@ -101,7 +102,7 @@ export class PreparedStatements {
     if (this.#clients.has(client)) return;
     const driver = client as pg.PoolClient & NamingClient;
     const { rows } = await client.query<{ found: string | null }>(inspection, [driver.processID ?? 0]);
-    this.#clients.set(client, rows[0]?.found === "offoff" ? preparedOn(driver) : "indirect");
+    this.#clients.set(client, rows[0]?.found === "offoff" ? preparedOn(driver) : undefined);
   }
 }
 
@@ -271,6 +272,7 @@ export class Connections {
     const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
     let isReusable = false;
     try {
+      await this.#prepared.inspect(client);
       const result = await work(connectionOf(client, this.#prepared));
       isReusable = isIdle(client);
       return result;
@@ -308,23 +310,13 @@ export class Connections {
     try {
       for (;;) {
         const client = (await this.#pool.connect()) as pg.PoolClient & SafeClient;
-        if (client.lost === undefined && !streamOf(client).destroyed) return await this.#inspected(client);
+        if (client.lost === undefined && !streamOf(client).destroyed) return client;
         client.release(true); // destroyed, but the pool did not know yet
         if (client.lost !== undefined) throw client.lost; // a new connection: others would probably end too
       }
     } catch (error) {
       const { totalCount, idleCount } = this.#pool;
       throw totalCount >= this.#max && idleCount === 0 ? new PoolExhausted(error) : error;
-    }
-  }
-
-  async #inspected(client: pg.PoolClient): Promise<pg.PoolClient> {
-    try {
-      await this.#prepared.inspect(client);
-      return client;
-    } catch (error) {
-      client.release(true);
-      throw error;
     }
   }
 }

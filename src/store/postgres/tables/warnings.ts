@@ -1,4 +1,4 @@
-/** Finds settings of the database that allow it to lose confirmed writes, or that make it slow. */
+/** The warnings of a start: settings of the database that allow it to lose confirmed writes, hide damage, or make it slow. */
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { sqlState } from "../connection/failures.ts";
 import { isCluster } from "./cluster.ts";

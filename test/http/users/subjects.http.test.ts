@@ -1,27 +1,28 @@
-/** An administrator cannot become a user by an API key: the ids of accounts are public. */
+/** Nobody becomes a user by an API key or a token of another issuer: the ids of accounts are public. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
 import { openKeys } from "../../../src/store/open.ts";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import { machineTime } from "../../until.ts";
 import { start as startAudited } from "./audit-fixture.ts";
 import { bearer, bodyOf, problemOf } from "./people.ts";
 
 const ada = "ada@root.example";
+const pair = createPair("EdDSA");
 
 /** A service with keys, whose clock the test sets, and an account. */
 async function start(t: TestContext) {
   let ms = 0;
-  const people = await startAudited(t, { auth: { keys: true }, elapsed: () => ms });
-  const user = await people.join(ada);
+  const auth = { keys: true, jwt: settingsFor([pair]) };
+  const people = await startAudited(t, { auth, elapsed: () => ms });
   return {
     ...people,
-    user,
-    id: user.user.id,
+    id: (await people.join(ada)).user.id,
     pass: () => {
       ms += 1_000;
     },
-    read: async (key: string) => people.service.send({ path: "/api/v1/_auth", headers: bearer(key) }),
+    read: (credential: string) => people.service.send({ path: "/api/v1/_auth", headers: bearer(credential) }),
   };
 }
 
@@ -52,4 +53,13 @@ test("a key that was made for an account at the command line is refused, also on
   pass();
   await refused();
   assert.equal(problemOf(await ask("POST", "_keys", { name: "late", subject: id })), "409 KEY_UNAVAILABLE");
+});
+
+test("the id of a deleted account is no subject of a token either", async (t) => {
+  const { ask, id, read, pass } = await start(t);
+  const token = (sub: string) => tokenOf(pair, claimsAt(machineTime(), { sub }));
+  assert.equal((await read(token("kim"))).status, 200);
+  assert.equal((await ask("DELETE", `_accounts/${id}`)).status, 205);
+  pass();
+  assert.equal(problemOf(await read(token(id))), "401 INVALID_TOKEN");
 });

@@ -8,7 +8,7 @@ import { makeFolder } from "../folder.ts";
 import { makeCertificate } from "../http/certificates.ts";
 import { changeFile } from "../store/mend-checksums.ts";
 import { declare, loose, topics, withStore, withTitle } from "./check-fixture.ts";
-import { configuration, run, serve, serveHere, stop } from "./cli.ts";
+import { configuration, run, serveHere } from "./cli.ts";
 
 const tight = withTitle({ type: "string", maxLength: 3 });
 
@@ -58,15 +58,6 @@ for (const [name, make] of Object.entries(empties))
     assert.match((await run(t, ["keys", "list"], { cwd })).stdout, /\ba\b/);
   });
 
-test("a store that fits is fine, also beside a running service", async (t) => {
-  const cwd = await withStore(t);
-  const service = await serve(t, [], { cwd });
-  const { exitCode, stdout } = await run(t, ["check"], { cwd });
-  assert.equal(exitCode, 0);
-  assert.match(stdout, /^topics: 3 resources, all fit$/m);
-  await stop(service);
-});
-
 test("what does not fit is listed with its id and the reason, and the exit code is 1", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, tight);
@@ -93,14 +84,6 @@ test("damage in the store is listed, and the exit code is 1; an export says it t
   const exported = await run(t, ["export", "topics"], { cwd });
   assert.equal(exported.exitCode, 1);
   assert.match(exported.stderr, /The resource topics\/b is damaged in the store/);
-});
-
-test("one that does not fit is told in the singular", async (t) => {
-  const cwd = await withStore(t);
-  await declare(cwd, withTitle({ type: "string", maxLength: 4 }));
-  const { stdout, stderr } = await run(t, ["check"], { cwd });
-  assert.match(stdout, /^topics: 3 resources, 1 does not fit$/m);
-  assert.equal(stderr, "holdfast: the store does not fit the configuration: 1 problem, listed above\n");
 });
 
 test("a collection that is no longer declared is named, and nothing is wrong with it", async (t) => {
@@ -173,14 +156,6 @@ test("in open mode, reserved ids are misfits in every collection", async (t) => 
   for (const line of reservedIds) assert.match(stdout, line);
 });
 
-test("an error in the configuration is one line", async (t) => {
-  const cwd = makeFolder(configuration({ topics: { schema: { type: "strin" } } }));
-  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
-  assert.equal(exitCode, 1);
-  assert.equal(stdout, "");
-  assert.match(stderr, /^holdfast: [^\n]*topics[^\n]*\n$/);
-});
-
 test("the service refuses to start on resources that do not fit a changed schema, in one line", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, tight);
@@ -210,14 +185,6 @@ test("a refused start changes nothing: the old schema starts again", async (t) =
   assert.equal((await run(t, ["serve", "--port", "0"], { cwd })).exitCode, 1);
   await declare(cwd, loose);
   await (await serveHere(t, {}, { cwd })).stop();
-});
-
-test("a tighter schema that everything fits starts by itself, and so does a looser one", async (t) => {
-  const cwd = await withStore(t);
-  for (const title of [{ type: "string", maxLength: 5 }, { type: ["string", "null"] }]) {
-    await declare(cwd, withTitle(title));
-    await (await serveHere(t, {}, { cwd })).stop();
-  }
 });
 
 test("what was written while nothing was declared is checked when the old schema comes back", async (t) => {
@@ -310,16 +277,6 @@ test("a listener beyond this machine that nobody encrypts for is a warning", asy
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", tls: certificate.files }), []);
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", trustProxy: ["10.0.0.1"] }), []);
   assert.deepEqual(await warnings(t, { auth }), []);
-});
-
-test("a certificate that the service would not start with is what is wrong", async (t) => {
-  const cwd = makeFolder({ "holdfast.config.json": '{"tls":{"cert":"a.pem","key":"a.key"}}' });
-  const { exitCode, stderr } = await run(t, ["check"], { cwd });
-  assert.equal(exitCode, 1);
-  assert.match(
-    stderr,
-    /^holdfast: the configuration has 2 errors:\n {2}tls\.cert: \S+a\.pem cannot be read: no such file or directory\.\n {2}tls\.key: \S+a\.key cannot be read: no such file or directory\.\n$/,
-  );
 });
 
 test("a relation without a name is a warning where no schema shows that it has none", async (t) => {
@@ -444,18 +401,6 @@ test("administrators who need no second factor are a warning", async (t) => {
       'auth.users.secondFactor: users with the role "ops" administer the service, and need no second factor. Set it to { roles: ["ops"] }',
     ]);
   for (const double of ["required", { roles: ["ops"] }]) assert.deepEqual(await about(double), []);
-});
-
-test("a secret that is missing where others can reach the service is an error of the check", async (t) => {
-  const config = {
-    publicUrl: "https://shop.example",
-    mail: { from: "shop@shop.example", smtp: "smtp://localhost:1025" },
-    auth: { users: { collection: "users" } },
-    collections: { users: {} },
-  };
-  const cwd = makeFolder({ "holdfast.config.json": JSON.stringify(config) });
-  const { exitCode, stderr } = await run(t, ["check"], { cwd });
-  assert.deepEqual([exitCode, stderr.split(".")[0]], [1, "holdfast: HOLDFAST_SECRET is missing"]);
 });
 
 test("all secrets that are missing are reported at once", async (t) => {

@@ -4,7 +4,7 @@ import { link, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
-import { configuration, jsonLines, run, serve, start, stop } from "./cli.ts";
+import { run } from "./cli.ts";
 
 const numbered = (n: number) =>
   Array.from({ length: n }, (_, index) => `{"id":"${String(index).padStart(6, "0")}","n":${index}}\n`).join(
@@ -35,48 +35,6 @@ test("--output writes a file that appears when it is whole", async (t) => {
   );
 });
 
-test("a file that cannot be written is one line", async (t) => {
-  const cwd = makeFolder({ things: "{}" });
-  await run(t, ["import", "things", "things"], { cwd });
-  const { exitCode, stderr } = await run(t, ["export", "things", "-o", "no/such/folder"], { cwd });
-  assert.equal(exitCode, 1);
-  assert.match(stderr, /^holdfast: no\/such\/folder cannot be written: [^\n]+\n$/);
-});
-
-test("an export beside a running service has one moment of it", async (t) => {
-  const cwd = makeFolder();
-  const service = await serve(t, [], { cwd });
-  const create = (n: number) =>
-    fetch(`${service.base}/things`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ n }),
-    }).then((answer) => assert.equal(answer.status, 201));
-  for (let n = 0; n < 50; n++) await create(n);
-  let isDone = false;
-  const writing = (async () => {
-    for (let n = 50; !isDone; n++) await create(n);
-  })();
-  const { exitCode, stdout, stderr } = await run(t, ["export", "things"], { cwd });
-  isDone = true;
-  await writing;
-  assert.equal(exitCode, 0, stderr);
-  const seen = jsonLines(stdout).map((resource) => (resource as { n: number }).n);
-  assert.ok(seen.length >= 50);
-  assert.deepEqual(seen, Array.from(seen.keys()), "what was created later is there only with all before it");
-  await stop(service);
-});
-
-test("a reader that has seen enough ends the export quietly", async (t) => {
-  const cwd = makeFolder({ things: numbered(50_000) });
-  await run(t, ["import", "things", "things"], { cwd });
-  const exporting = start(t, ["export", "things"], { cwd });
-  exporting.process.stdout?.once("data", () => exporting.process.stdout?.destroy());
-  const { exitCode, stderr } = await exporting.ended;
-  assert.equal(exitCode, 0);
-  assert.equal(stderr, "");
-});
-
 test("a collection that nobody knows is one line with the nearest name", async (t) => {
   const cwd = makeFolder({ things: "{}" });
   await run(t, ["import", "things", "things"], { cwd });
@@ -84,17 +42,6 @@ test("a collection that nobody knows is one line with the nearest name", async (
   assert.equal(exitCode, 1);
   assert.equal(stdout, "");
   assert.equal(stderr, 'holdfast: The collection "thngs" does not exist. Did you mean "things"?\n');
-});
-
-test("a declared collection that nothing was written to yet is an empty export", async (t) => {
-  const cwd = makeFolder({ others: "{}", ...configuration({ things: {}, others: {} }) });
-  await run(t, ["import", "others", "others"], { cwd });
-  assert.deepEqual(await run(t, ["export", "things"], { cwd }), {
-    exitCode: 0,
-    signal: null,
-    stdout: "",
-    stderr: "",
-  });
 });
 
 test("an export of a store that is not there is one line, and makes none", async (t) => {

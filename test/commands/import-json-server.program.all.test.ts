@@ -54,18 +54,6 @@ test("every list of a json-server database becomes a collection, and the service
   await stop(service);
 });
 
-test("standard input may hold the database, and declared collections keep integer ids", async (t) => {
-  const cwd = makeFolder(configuration({ posts: { id: "integer" }, comments: {}, tags: {} }));
-  const { exitCode, stderr } = await run(t, ["import", "-"], { cwd, input: database });
-  assert.equal(exitCode, 0, stderr);
-  assert.deepEqual(
-    jsonLines((await run(t, ["export", "posts"], { cwd })).stdout).map(
-      (each) => (each as { id: unknown }).id,
-    ),
-    [1, 2],
-  );
-});
-
 test("a single object is left out with a message, and everything else is imported", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, settings: { a: {} } }, null, 2);
   for (const flags of [[], ["--skip-invalid"]]) {
@@ -84,15 +72,6 @@ test("a single object is left out with a message, and everything else is importe
       /The collection "profile" does not exist/,
     );
   }
-});
-
-test("a single object that is put into a list, as the message says, is imported", async (t) => {
-  const cwd = makeFolder({ "db.json": JSON.stringify({ profile: [{ id: "1", ...profile }] }) });
-  assert.equal((await run(t, ["import", "db.json"], { cwd })).exitCode, 0);
-  const service = await serve(t, [], { cwd });
-  const answer = await fetch(`${service.base}/profile/1`);
-  assert.deepEqual(await answer.json(), { id: "1", ...profile });
-  await stop(service);
 });
 
 test("a file without any list is not imported, and the message says what is missing", async (t) => {

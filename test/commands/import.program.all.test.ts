@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { makeFolder } from "../folder.ts";
-import { configuration, jsonLines, run, serve, serveHere, start, stop } from "./cli.ts";
+import { configuration, jsonLines, run, start } from "./cli.ts";
 import { assertRefused, bad, badLines, topics } from "./import-fixture.ts";
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -36,28 +36,6 @@ for (const { name, text } of inputs) {
   }
 }
 
-test("a single object is a resource, and an empty input is none", async (t) => {
-  const cwd = makeFolder({ one: '{"id":"a"}', none: "", array: " [ ] " });
-  for (const [file, says] of [
-    ["one", /^1 resource imported/],
-    ["none", /^0 resources imported/],
-    ["array", /^0 resources/],
-  ] as const) {
-    const { exitCode, stdout, stderr } = await run(t, ["import", "things", file], { cwd });
-    assert.equal(exitCode, 0, stderr);
-    assert.match(stdout, says);
-  }
-});
-
-test("without declarations a collection springs into being, and a running service has what was imported", async (t) => {
-  const cwd = makeFolder({ things: '{"id":"x","n":1.5}\n' });
-  assert.equal((await run(t, ["import", "things", "things"], { cwd })).exitCode, 0);
-  const service = await serveHere(t, {}, { cwd });
-  const answer = await fetch(`${service.base}/things/x`);
-  assert.equal(await answer.text(), '{"id":"x","n":1.5}');
-  await service.stop();
-});
-
 test("an input without any id is one line, not a list of places", async (t) => {
   const cwd = makeFolder({ things: '{"n":1}\n{"n":2}\n' });
   const { stdout } = await run(t, ["import", "things", "things"], { cwd });
@@ -81,31 +59,6 @@ test("an id that does not fit, or none, is replaced, and the command says where"
   const ids = exported.map(({ id }) => String(id));
   assert.equal(ids.filter((id) => uuid7.test(id)).length, 4);
   assert.deepEqual(ids.filter((id) => !uuid7.test(id)).sort(), ["7", "good"]);
-});
-
-test("in a collection of integers new ids go on after those that were imported", async (t) => {
-  const cwd = makeFolder({
-    things: '{"id":41,"n":1}\n{"n":2}\n{"id":"7","n":3}\n',
-    ...configuration({ things: { id: "integer" } }),
-  });
-  const { exitCode, stderr } = await run(t, ["import", "things", "things"], { cwd });
-  assert.equal(exitCode, 0, stderr);
-  const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
-  assert.deepEqual(
-    exported.filter(({ n }) => n !== 2),
-    [
-      { id: 7, n: 3 },
-      { id: 41, n: 1 },
-    ],
-  );
-  const made = exported.find(({ n }) => n === 2)?.id;
-  const service = await serveHere(t, {}, { cwd });
-  const headers = { "content-type": "application/json" };
-  const created = await fetch(`${service.base}/things`, { method: "POST", headers, body: "{}" });
-  const { id } = (await created.json()) as Resource;
-  assert.ok(typeof made === "number" && typeof id === "number");
-  assert.equal(new Set([7, 41, made, id]).size, 4);
-  await service.stop();
 });
 
 test("a new integer id is none that a later line brings, however late, and new ids keep the order of the lines", async (t) => {
@@ -171,24 +124,7 @@ test("an id that is a path of the service is refused, with its line and the reas
   );
 });
 
-test("where ids are integers, such an id is replaced like every other one that does not fit", async (t) => {
-  const cwd = makeFolder({
-    things: '{"id":"_events"}',
-    ...configuration({ things: { id: "integer" } }),
-  });
-  const { stdout, stderr } = await run(t, ["import", "things", "things"], { cwd });
-  assert.match(stdout, /^1 resource imported into things/m, stderr);
-});
-
 const noCollection = 'holdfast: The collection "things" does not exist. None exist.\n';
-
-test("an import that is refused leaves no collection behind", async (t) => {
-  const cwd = makeFolder({ things: `${'{"n":1}\n'.repeat(3_000)}nope`, array: '[{"n":1},' });
-  for (const file of ["things", "array"]) {
-    assert.equal((await run(t, ["import", "things", file], { cwd })).exitCode, 1);
-    assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
-  }
-});
 
 test("of very many bad lines fifty are shown and all are counted", async (t) => {
   const cwd = makeFolder({ things: `{}\n${"x\n".repeat(5_000)}` });
@@ -196,28 +132,6 @@ test("of very many bad lines fifty are shown and all are counted", async (t) => 
   assertRefused(outcome, /nothing was imported: 5,000 of 5,001 resources/);
   assert.equal(outcome.stderr.match(/^ {2}line /gm)?.length, 50);
   assert.match(outcome.stderr, /^ {2}and 4,950 more$/m);
-});
-
-test("an array that breaks off is not imported, not even with --skip-invalid", async (t) => {
-  const cwd = makeFolder({ things: '[{"n":1},\n{"n":2},\n{"n":' });
-  for (const flags of [[], ["--skip-invalid"]]) {
-    const outcome = await run(t, ["import", "things", "things", ...flags], { cwd });
-    assertRefused(outcome, /nothing was imported: the rest of the input cannot be read/);
-    assert.match(
-      outcome.stderr,
-      /^ {2}element 3 on line 3: the input ends before the array does; the rest was not read$/m,
-    );
-  }
-  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
-});
-
-test("an id that the store has is taken, and what was there stays", async (t) => {
-  const cwd = makeFolder({ first: '{"id":"a","n":1}', second: '{"id":"b"}\n{"id":"a","n":2}' });
-  assert.equal((await run(t, ["import", "things", "first"], { cwd })).exitCode, 0);
-  const outcome = await run(t, ["import", "things", "second"], { cwd });
-  assertRefused(outcome, /nothing was imported: 1 of 2 resources/);
-  assert.match(outcome.stderr, /line 2: "id" is "a", which already exists/);
-  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a","n":1}\n');
 });
 
 const refusals: readonly { name: string; args: string[]; says: RegExp }[] = [
@@ -254,15 +168,6 @@ test("a name that no collection can have is refused, also without declarations",
     await run(t, ["import", "_events", "good"], { cwd }),
     /"_events" cannot be the name of a collection/,
   );
-});
-
-test("while a service has the store an import is refused in one line, and the service goes on", async (t) => {
-  const cwd = makeFolder({ good: "{}" });
-  const service = await serve(t, [], { cwd });
-  const outcome = await run(t, ["import", "things", "good"], { cwd });
-  assertRefused(outcome, /holdfast\.db/);
-  assert.equal((await fetch(`${service.base}/things`)).status, 200);
-  await stop(service);
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

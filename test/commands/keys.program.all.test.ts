@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { configuration, type Outcome, run, serve } from "./cli.ts";
 import { place } from "./keys-fixture.ts";
@@ -186,19 +185,6 @@ test("each part of the command has its help, with configuration and store", asyn
     assert.match(stdout, new RegExp(`^Usage: holdfast keys ${part} `));
     assert.match(stdout, /--config <file>/);
     assert.match(stdout, /--store <address>/);
-  }
-});
-
-test("a file of an issuer's keys that is not there keeps the service from starting, and check says so too", async (t) => {
-  const jwt = { issuer: "https://id.example.org/", audience: "articles", jwks: "jwks.json" };
-  const cwd = makeFolder(configuration({ articles: {} }, { auth: { jwt } }));
-  for (const command of [["check"], ["serve", "--port", "0"]]) {
-    const { exitCode, stderr } = await run(t, command, { cwd });
-    assert.equal(exitCode, 1);
-    assert.match(
-      stderr,
-      /^holdfast: auth\.jwt\.jwks: \/[^\n]+jwks\.json cannot be read: no such file or directory\.\n$/,
-    );
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
@@ -70,12 +70,6 @@ test("the log says why a database cannot be reached yet", async (t) => {
   assert.doesNotMatch(stderr, /secret/);
 });
 
-test("the mode of a declared service names its collections", async (t) => {
-  const service = await serve(t, [], { cwd: makeFolder(configuration({ topics: {}, users: {} })) });
-  assert.match(service.output().stdout, / {2}mode +declared: topics, users\n/);
-  await stop(service);
-});
-
 /** Sends one create after the other until no new connection is accepted. Returns how the requests without a response ended. */
 async function hammer(
   service: RunningService,
@@ -131,19 +125,6 @@ test("SIGTERM under load: every request that was accepted is answered and kept, 
   assert.ok(kept >= answered, `${kept} kept, ${answered} acknowledged`);
 });
 
-test("readiness goes first: after SIGTERM it is 503 while requests are still answered", async (t) => {
-  const service = await serve(t, [], { cwd: makeFolder() });
-  assert.equal((await fetch(`${service.origin}/readyz`)).status, 200);
-  service.process.kill("SIGTERM");
-  let ready = 200;
-  while (ready === 200) ready = (await fetch(`${service.origin}/readyz`)).status;
-  assert.equal(ready, 503);
-  const created = await fetch(`${service.base}/things`, { method: "POST", headers: json, body: "{}" });
-  assert.equal(created.status, 201);
-  assert.equal(created.headers.get("connection"), "close");
-  assert.equal((await service.ended).exitCode, 0);
-});
-
 /** A deadline that no test waits for. */
 const patient = { "holdfast.config.json": '{"stopTimeoutMs":600000}' };
 
@@ -196,26 +177,6 @@ const slowStart = `data:text/javascript,${encodeURIComponent(`
     return this;
   };
 `)}`;
-
-test("a port that is taken is one line and exit code 1", async (t) => {
-  const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as { port: number };
-  const cwd = makeFolder();
-  const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", String(port)], { cwd });
-  assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
-  assert.match(stderr, new RegExp(`^holdfast: Port ${port} on 127\\.0\\.0\\.1 is in use\\. [^\\n]+\\n$`));
-});
-
-test("a store that another service has is one line and exit code 1", async (t) => {
-  const cwd = makeFolder();
-  const service = await serve(t, [], { cwd });
-  const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
-  assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
-  assert.match(stderr, /^holdfast: [^\n]*holdfast\.db[^\n]*\n$/);
-  await stop(service);
-});
 
 const refusals: readonly {
   name: string;

@@ -168,19 +168,6 @@ test("a time before the first change is refused with the time of the first chang
   assert.equal(stderr, `would rewind 0 resources to ${first}\n`);
 });
 
-test("a log that begins later is named", async (t) => {
-  const cwd = makeFolder({ people: lines });
-  const then = await moment();
-  await run(t, ["import", "people", "people"], { cwd });
-  await run(t, ["erase", "people", "a"], { cwd });
-  const { exitCode, stderr } = await run(t, ["rewind", "--to", then, "--max", "5"], { cwd });
-  assert.equal(exitCode, 1);
-  assert.match(
-    stderr,
-    /^holdfast: --to is before the history of people[^\n]*\. Nothing was rewound\. Give a later time, or restore a backup\.\n$/,
-  );
-});
-
 test("what is too large for one commit of a running service is a task", async (t) => {
   const cwd = makeFolder({
     first: '{"id":"a"}\n{"id":"b"}\n',

@@ -86,22 +86,6 @@ for (const [name, storeOf] of Object.entries(stores)) {
     assert.deepEqual(await idsOf(t, "posts", cwd, flags), []);
   });
 
-  test(`${name}: a bad resource, and the store stays empty`, async (t) => {
-    const cwd = makeFolder({
-      "bad.json": '{"users":[{"id":"ada"}],"posts":[{"id":"1"},7]}',
-      "db.json": database,
-    });
-    const flags = await storeOf(t);
-    const bad = await run(t, ["seed", "bad.json", ...flags], { cwd });
-    assert.equal(bad.exitCode, 1);
-    assert.match(
-      bad.stderr,
-      /^ {2}posts, element 2 on line 1: is not a JSON object\nholdfast: nothing was imported\. Invalid: 1 of 2 resources in posts\./,
-    );
-    const good = await run(t, ["seed", "db.json", ...flags], { cwd });
-    assert.match(good.stdout, /^3 resources in 2 collections in /m);
-  });
-
   test(`${name}: a seed that is killed leaves all or nothing, and the next one makes it whole`, async (t) => {
     const cwd = makeFolder({ "db.json": many(20_000) });
     const flags = await storeOf(t);

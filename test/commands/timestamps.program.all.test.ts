@@ -75,18 +75,6 @@ test("attributes of these names that are no times are told before the option tak
   await service.stop();
 });
 
-test("without the option they are attributes like any other again, which a schema may refuse", async (t) => {
-  const cwd = await withPosts(t, '{"id":"a"}\n', withTimestamps);
-  await (await serveHere(t, {}, { cwd })).stop();
-  await declare(cwd, { posts: { schema } });
-  const refused = await run(t, ["serve"], { cwd });
-  assert.match(refused.stderr, /posts has changed, and 1 of its 1 .*"createdAt" is not an attribute/);
-  await declare(cwd, without);
-  const service = await serveHere(t, {}, { cwd });
-  assert.equal((await patch(service, "a", { createdAt: "long ago" })).createdAt, "long ago");
-  await service.stop();
-});
-
 test("an import keeps the times that the file brings, and fills in those that are missing", async (t) => {
   const times = { createdAt: "2020-02-02T02:02:02.020Z", updatedAt: "2021-01-01T00:00:00.000Z" };
   const posts = [{ id: "a", ...times, title: "x" }, { id: "b", createdAt: times.createdAt }, { id: "c" }];
@@ -108,16 +96,4 @@ test("an import of times that are none, or still to come, names the lines", asyn
   assert.match(stderr, /line 1: "createdAt" must be a valid date and time/);
   assert.match(stderr, /line 2: "updatedAt" must not be in the future/);
   assert.doesNotMatch(stderr, /line 3/);
-});
-
-test("an import gives what it brings the declared defaults", async (t) => {
-  const defaults = { title: "untitled", tags: ["new"], since: "$now" };
-  const required = { required: ["title"], properties: { title: { type: "string" }, tags: {}, since: {} } };
-  const cwd = await withPosts(t, '{"id":"a"}\n{"id":"b","title":"x","tags":null}\n', {
-    posts: { schema: required, defaults },
-  });
-  const [a, b] = jsonLines((await run(t, ["export", "posts"], { cwd })).stdout) as Record<string, string>[];
-  assert.deepEqual([a?.title, a?.tags, b?.title, b?.tags], ["untitled", ["new"], "x", null]);
-  assert.match(a?.since ?? "", form);
-  assert.equal(a?.since, b?.since);
 });

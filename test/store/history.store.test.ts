@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port/store.ts";
-import { machineTime, until } from "../until.ts";
+import { until } from "../until.ts";
 import {
   commit,
   created,
@@ -18,8 +18,6 @@ import {
 } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const all = { before: Number.MAX_SAFE_INTEGER, limit: 10_000 };
-const dayMs = 86_400_000;
 const topics = declaration("topics", { search: [["name"]] });
 
 async function open(t: { after(run: () => Promise<void>): void }, options: StoreOptions) {
@@ -49,38 +47,6 @@ async function swept(reopen: () => Promise<Store>): Promise<Store> {
   await reopen();
   return reopen();
 }
-
-test("old changes go when there are more than are kept, and nothing else changes by it", async (t) => {
-  const { store, reopen } = await open(t, { history: { keepDays: 1, keepChanges: 3 } });
-  const old = machineTime() - 2 * dayMs;
-  await raise(store, "a", 500, (n) => old + n);
-  await untilLeft(store, 3);
-  assert.deepEqual(await sequencesOf(store), [498, 499, 500]);
-  assert.deepEqual(
-    (await store.changesOf(topic("a"), all)).map(({ version }) => version),
-    [500, 499, 498],
-  );
-  assert.equal((await store.version(topic("a"), 498))?.text, textOf("a", { n: 498 }));
-  assert.equal(await store.version(topic("a"), 497), undefined);
-  assert.equal(await store.versionAt(topic("a"), old + 497), undefined);
-  assert.equal((await store.versionAt(topic("a"), old + 499))?.version, 499);
-  const { sequence, total } = await store.list({ collection: "topics", limit: 1 });
-  assert.deepEqual([sequence, total], [500, 1]);
-  const again = await reopen();
-  await commit(again, [updated(topic("a"), 500, { n: 501 })], { at: machineTime() });
-  await untilLeft(again, 3);
-  assert.deepEqual(await sequencesOf(again), [499, 500, 501]);
-  assert.equal((await again.read(topic("a")))?.version, 501);
-});
-
-test("young changes stay, however many there are", async (t) => {
-  const { store, reopen } = await open(t, { history: { keepDays: 1, keepChanges: 0 } });
-  const now = machineTime();
-  await raise(store, "a", 40, (n) => (n <= 10 ? now - 2 * dayMs : now));
-  await untilLeft(store, 30);
-  const sequences = await sequencesOf(await swept(reopen));
-  assert.deepEqual([sequences.length, sequences[0]], [30, 11]);
-});
 
 test("a history for ever is never swept", async (t) => {
   const { store, reopen } = await open(t, { history: "forever" });

@@ -8,7 +8,6 @@ import { createMarksMemory, Marks } from "../../src/store/sqlite/marks.ts";
 import { HotResources } from "../../src/store/sqlite/read/hot-reads.ts";
 
 const topics = { number: 1, name: "topics" } as NumberedCollection;
-const others = { number: 2, name: "others" } as NumberedCollection;
 
 function stored(id: string, version = 1, text = `{"id":"${id}"}`): Stored {
   return { id, version, text, updatedAt: 0 };
@@ -24,48 +23,6 @@ function open() {
 }
 
 describe("resources kept in memory", () => {
-  test("are found again by collection and id", () => {
-    const { hot, keep } = open();
-    keep(stored("a"));
-    assert.deepEqual(hot.get("topics", "a"), stored("a"));
-    assert.equal(hot.get("others", "a"), undefined);
-    assert.equal(hot.get("topics", "b"), undefined);
-  });
-
-  test("are forgotten when they are marked, and not kept before the transaction has ended", () => {
-    const { hot, writer, keep } = open();
-    keep(stored("a"));
-    writer.begin();
-    assert.ok(hot.get("topics", "a"));
-    writer.mark(topics.number, "a");
-    assert.equal(hot.get("topics", "a"), undefined);
-    keep(stored("a"));
-    assert.equal(hot.get("topics", "a"), undefined);
-    writer.end();
-    assert.equal(hot.get("topics", "a"), undefined);
-    keep(stored("a", 2));
-    assert.equal(hot.get("topics", "a")?.version, 2);
-  });
-
-  test("are not kept if the snapshot of the read is older than the change", () => {
-    const { hot, writer, keep } = open();
-    const { ended } = writer;
-    writer.begin();
-    writer.mark(topics.number, "a");
-    writer.end();
-    keep(stored("a", 1), ended);
-    assert.equal(hot.get("topics", "a"), undefined);
-  });
-
-  test("stay if another collection has changed", () => {
-    const { hot, writer, keep } = open();
-    keep(stored("a"));
-    writer.begin();
-    writer.mark(others.number, "a");
-    writer.end();
-    assert.ok(hot.get("topics", "a"));
-  });
-
   test("leave when many others come, unless somebody asks for them now and then", () => {
     const { hot, keep } = open();
     keep(stored("wanted"));

@@ -8,50 +8,6 @@ async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await turn();
 }
 
-test("tasks of one key run one after the other, in the order they came", async () => {
-  const queue = createKeyedQueue();
-  const events: string[] = [];
-  const task = (name: string, count: number) =>
-    queue.run("a", async () => {
-      events.push(`${name} begins`);
-      await turns(count);
-      events.push(`${name} ends`);
-      return name;
-    });
-  assert.deepEqual(await Promise.all([task("x", 5), task("y", 0), task("z", 1)]), ["x", "y", "z"]);
-  assert.deepEqual(
-    events,
-    ["x", "y", "z"].flatMap((name) => [`${name} begins`, `${name} ends`]),
-  );
-});
-
-test("tasks of different keys do not wait for each other", async () => {
-  const queue = createKeyedQueue();
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const waiting = queue.run("a", () => gate);
-  assert.equal(await queue.run("b", async () => "b"), "b");
-  open();
-  await waiting;
-});
-
-test("a task that fails, at once or later, fails alone", async () => {
-  const queue = createKeyedQueue();
-  const results = await Promise.allSettled([
-    queue.run("a", () => {
-      throw new Error("at once");
-    }),
-    queue.run("a", () => Promise.reject(new Error("later"))),
-    queue.run("a", async () => "fine"),
-  ]);
-  assert.deepEqual(
-    results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
-    ["Error: at once", "Error: later", "fine"],
-  );
-});
-
 test("too many tasks of one key, or of all keys, are refused with UNAVAILABLE", async () => {
   const queue = createKeyedQueue({ maxPerKey: 2, maxTasks: 3 });
   const refused = { code: "UNAVAILABLE" };

@@ -1,11 +1,11 @@
 /** API keys beside an open store, as the command line changes them while a service runs. */
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
-import { openKeys, openStore } from "../../src/store/open.ts";
+import { openKeys } from "../../src/store/open.ts";
 import type { ApiKey } from "../../src/store/port/keys.ts";
 import { makeFolder } from "../folder.ts";
 import { commit, created, declaration, topic } from "./contract/fixture.ts";
@@ -24,14 +24,6 @@ function keyOf(prefix: string): ApiKey {
     revokedAt: undefined,
     lastUsedAt: undefined,
   };
-}
-
-/** The keys as a command sees them. */
-async function keysOf(path: string): Promise<readonly ApiKey[]> {
-  const keys = await openKeys({ kind: "sqlite", path });
-  const all = await keys.all();
-  await keys.close();
-  return all;
 }
 
 test("keys made and revoked beside an open store are seen by it at once, while it writes", async (t) => {
@@ -56,19 +48,6 @@ test("keys made and revoked beside an open store are seen by it at once, while i
   isOver = true;
   await writing;
   assert.equal(await store.count("topics"), written);
-});
-
-test("a store that is not there yet is made by its first key", async () => {
-  const folder = makeFolder();
-  const path = join(folder, "new.db");
-  const keys = await openKeys({ kind: "sqlite", path });
-  await keys.add(keyOf("hf_a"));
-  await keys.close();
-  assert.ok(existsSync(path));
-  assert.deepEqual(await keysOf(path), [keyOf("hf_a")]);
-  const store = await openStore({ kind: "sqlite", path });
-  assert.deepEqual(await store.keys.all(), [keyOf("hf_a")]);
-  await store.close();
 });
 
 test("keys of what is no store, or is locked by another program, are refused in one line", async () => {

@@ -74,23 +74,6 @@ test("of an erased resource no answer is left in the file, and other answers sta
   assert.notEqual((await again.receipt("b", 0))?.answer, undefined);
 });
 
-test("answers have a bound for all and one for each: the oldest go, and their keys stay", async (t) => {
-  const { store, reopen } = await open(t, { receipts: { keys: 100, answers: 1_000, answer: 400 } });
-  const expiresAt = machineTime() + hourMs;
-  const keep = (n: number, answer: string) =>
-    keepOld(store, { ...receiptOf(`k${n}`, expiresAt + n, answer), brief: `b${n}` });
-  for (let n = 0; n < 9; n++) await keep(n, "é".repeat(150)); // 300 bytes
-  await keep(9, "x".repeat(401));
-  const kept = async (from: Store) => {
-    const found = await Promise.all(Array.from({ length: 10 }, (_, n) => from.receipt(`k${n}`, 0)));
-    return found.map((receipt) => receipt?.answer?.length ?? receipt?.brief);
-  };
-  const expected = ["b0", "b1", "b2", "b3", "b4", "b5", 150, 150, 150, "b9"];
-  assert.deepEqual(await kept(store), expected);
-  await rejectsWith("IDEMPOTENCY_KEY_REUSED", keep(0, "y"));
-  assert.deepEqual(await kept(await reopen()), expected);
-});
-
 test("where as many keys are kept as may be, no other is taken until some expire", async (t) => {
   const { store } = await open(t, { receipts: { keys: 3, answers: 1_000, answer: 1_000 } });
   const now = machineTime();

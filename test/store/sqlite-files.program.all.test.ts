@@ -70,16 +70,6 @@ function overwrite(path: string, position: number, bytes: Buffer): void {
   closeSync(file);
 }
 
-test("an empty file becomes a store", () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "x.db");
-    writeFileSync(path, "");
-    await makeStore(path, 1);
-    const reader = await openReader({ kind: "sqlite", path });
-    assert.equal(reader.count("topics"), 1);
-    await reader.close();
-  }));
-
 test("a store in a folder that does not exist is refused, and the folder is named", () =>
   inFolder((folder) =>
     requireRefused(join(folder, "no", "x.db"), /folder .* does not exist\. Create \S+no,/),

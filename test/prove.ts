@@ -63,6 +63,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_TEST_TASK_WRITERS: "32",
       HOLDFAST_TEST_KILLS: "5",
     }),
+  bits: () => runAtLength(["test/commands/flipped-bits"], { HOLDFAST_TEST_BITS: "2000" }),
   rewind: () =>
     runAtLength(["test/store/sqlite-rewind", "test/store/postgres-rewind", "test/http/rewind-load"], {
       HOLDFAST_TEST_REWIND_RUNS: "1000",

@@ -75,7 +75,7 @@ export function readStore<T>(path: string, use: (contents: Contents) => T): T {
     const meta = rows("select name, value from meta").map((row) => [String(row.name), Number(row.value)]);
     const totals: Record<string, number> = Object.fromEntries(meta);
     const collections = rows("select * from collections order by number").map((row) =>
-      collectionOf(database, row, totals),
+      collectionOf(database, row),
     );
     const states = collections.find(({ name }) => name === "_webhook_states")?.resources ?? [];
     return use({
@@ -100,11 +100,11 @@ export function readStore<T>(path: string, use: (contents: Contents) => T): T {
 
 type Row = Record<string, SQLOutputValue>;
 
-function collectionOf(database: DatabaseSync, row: Row, totals: Contents["totals"]): Collection {
+function collectionOf(database: DatabaseSync, row: Row): Collection {
   const number = Number(row.number);
   const rows = (sql: string) => database.prepare(sql).all();
   const json = (name: string) => JSON.parse(String(row[name])) as { path: [string]; collection: string }[];
-  const [head] = rows(`select sequence, count, last_id from heads where number = ${number}`);
+  const [head] = rows(`select sequence, count, last_id, gaps_up_to from heads where number = ${number}`);
   const resources = rows(`select id, version, doc from resources_${number}`).map(
     ({ id, version, doc }): Resource => ({ id: String(id), version: Number(version), text: String(doc) }),
   );
@@ -113,7 +113,7 @@ function collectionOf(database: DatabaseSync, row: Row, totals: Contents["totals
   return {
     name: String(row.name),
     sequence: Number(head?.sequence),
-    gapsUpTo: totals[`gaps_${number}`] ?? 0,
+    gapsUpTo: Number(head?.gaps_up_to),
     count: Number(head?.count),
     lastId: Number(head?.last_id),
     unique: json("uniques").map(({ path }) => path[0]),

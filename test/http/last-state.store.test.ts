@@ -28,6 +28,7 @@ function interrupted(store: Store, writes: (Change | undefined)[]): Parameters<t
     read: async (read) => writeNext().then(() => store.read(read)),
     changesOf: async (...query) => writeNext().then(() => store.changesOf(...query)),
     version: (...query) => store.version(...query),
+    lastVersion: (of) => store.lastVersion(of),
   };
 }
 
@@ -38,6 +39,7 @@ test("a resource that is restored between the lookups exists", async (t) => {
   assert.deepEqual(await lastState(store, key), {
     last: { id: "1", version: 3, text: textOf("1", { n: 1 }), updatedAt: at },
     deleted: undefined,
+    isOlder: false,
   });
 });
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import pg from "pg";
 import type { Problem } from "../../src/errors.ts";
+import { checksumOfDeleted } from "../../src/store/core/checksums.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -296,7 +297,8 @@ test("a create with a chosen id notices that another instance has created and de
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await until("the create waits for the other", async () => (await query(url, waiting)).rows.length > 0);
   await other.query(
-    "delete from holdfast_resources_1; insert into holdfast_deleted_1 (id, version) values ('a', 2); commit",
+    `delete from holdfast_resources_1;
+      insert into holdfast_deleted_1 values ('a', 2, ${checksumOfDeleted("plain", { id: "a", version: 2 })}); commit`,
   );
   await refused;
   const [made] = await create(2);

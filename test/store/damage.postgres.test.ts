@@ -8,6 +8,7 @@ import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import type { History } from "../../src/store/port/options.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { openCommandConnections } from "../../src/store/postgres/connection/connections.ts";
@@ -123,6 +124,94 @@ for (const kind of ["sqlite", "postgres"] as const)
       await until("the health warns", () => store.health().data === "damaged");
     });
 
+    for (const [what, sql, expected] of [
+      ["its first change", "delete from CHANGES where sequence = 1", /changes before 2 are missing/],
+      [
+        "its last changes",
+        "delete from CHANGES where sequence > 1",
+        /the changes after 1, up to 3, are missing/,
+      ],
+      ["all changes", "delete from CHANGES", /the changes after 0, up to 3, are missing/],
+      [
+        "changes that its counter knows",
+        "update HEADS set sequence = 9 where number = 1",
+        /the changes after 3, up to 9, are missing/,
+      ],
+    ] as const)
+      test(`the walk finds a log that lacks ${what}, also after another start`, async (t) => {
+        const { address, store } = await openDamaged(t, kind, (table) => [
+          sql.replace("CHANGES", table("changes_1")).replace("HEADS", table("heads")),
+        ]);
+        await store.close();
+        await (await open(t, address)).store.close();
+        const found: string[] = [];
+        await walkAtOnce(await openWalked(t, address), (text) => found.push(text));
+        assert.equal(found.length, 1, found.join("\n"));
+        assert.match(found[0] ?? "", expected);
+        const source = await openSource(address);
+        const target = await openTarget({ kind: "sqlite", path: `${makeFolder()}/copy.db` });
+        await assert.rejects(copyStore(source, target), { name: "StartError", message: expected });
+        await source.close();
+        await target.close();
+      });
+
+    test("a log without its old changes, or those of a time without history, is not damaged", async (t) => {
+      const address = await makePlace(t, kind);
+      const openAgain = (history: History) => openStore(address, { history, sweepMs: 20 });
+      const first = await openAgain({ keepDays: 0, keepChanges: 1 });
+      await first.migrate([declaration("topics")]);
+      for (const id of ["a", "b", "c"]) await commit(first, [created(topic(id))]);
+      const isTrimmed = async () => (await first.changesAfter("topics", 0, 9)).changes.length === 1;
+      await until("old changes are removed", isTrimmed);
+      await first.close();
+      const walked = await openWalked(t, address);
+      const found: string[] = [];
+      const walkOnce = () => walkAtOnce(walked, (text) => found.push(text));
+      await walkOnce();
+      const silent = await openAgain("none");
+      await until(
+        "the log is empty",
+        async () => (await silent.changesAfter("topics", 0, 9)).changes.length === 0,
+      );
+      await commit(silent, [created(topic("d"))]);
+      await walkOnce();
+      await silent.close();
+      const last = await openAgain("forever");
+      t.after(() => last.close());
+      await commit(last, [created(topic("e"))]);
+      await walkOnce();
+      assert.deepEqual(found, []);
+    });
+
+    test("the walk finds a lost or damaged version of a deleted id, and a create with the id meets the damage", async (t) => {
+      const { store, address } = await openDamaged(t, kind, () => []);
+      for (const id of ["a", "b", "c"]) await commit(store, [deleted(topic(id), 1)]);
+      await store.close();
+      const below = await openBelow(address);
+      const table = below.table("deleted_1");
+      await below.run(`delete from ${table} where id = 'a'`);
+      await below.run(`update ${table} set version = 1 where id = 'b'`);
+      await below.run(`update ${table} set version = 9 where id = 'c'`);
+      await below.close();
+      const found: string[] = [];
+      await walkAtOnce(await openWalked(t, address), (text) => found.push(text));
+      const expected = [
+        "topics/a is missing in the store, so the id could get a version again",
+        "topics/b is missing in the store, so the id could get a version again",
+        "topics/b is damaged in the store: its checksum is wrong",
+        "topics/c is damaged in the store: its checksum is wrong",
+      ];
+      assert.deepEqual(
+        found,
+        expected.map((each) => `The version of the last delete of ${each}. Restore a backup.`),
+      );
+      const again = (await open(t, address)).store;
+      const message = /The version of the last delete of topics\/b is damaged/;
+      await rejectsAsDamaged("last version", () => again.lastVersion(topic("b")), message);
+      const create = () => commit(again, [{ ...created(topic("b")), last: 1 }]);
+      await rejectsAsDamaged("create", create, message);
+    });
+
     test("the walk finds changes that the counter of their collection does not know", async (t) => {
       const { warnings } = await openDamaged(t, kind, (table) => [
         `update ${table("heads")} set sequence = 1 where number = 1`,
@@ -203,7 +292,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         /resource topics\/t8 has wrong references/,
         /resource topics\/t9 has wrong references/,
         /table of references of topics is damaged in the store: 1 of its rows/,
-        /resource topics\/t7 has no search words/,
+        /resource topics\/t7 has wrong search words/,
       ];
       const ofFiles = [
         /search words of topics are damaged in the store: .*search_1/,
@@ -246,6 +335,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         const walked = await openWalked(t, address);
         let isAmongResources = false;
         const oneByOne: WalkedStore = {
+          ...walked,
           slice: (work) =>
             walked.slice((reads) =>
               work({
@@ -314,10 +404,12 @@ for (const kind of ["sqlite", "postgres"] as const)
       await commit(store, [deleted(topic("c"), 3)]);
       await store.close();
       const below = await openBelow(address);
-      await below.run(`update ${below.table("deleted_1")} set version = 1 where id = 'b'`);
-      // As if there was no history for a while.
+      await below.run(`delete from ${below.table("deleted_1")} where id = 'b'`);
+      // As if there was no history for a while, and an erase of another resource.
       await below.run(`delete from ${below.table("changes_1")} where id = 'c' and version > 2`);
-      await below.run(`insert into ${below.table("meta")} values ('gaps_1', 8)`);
+      await below.run(
+        `update ${below.table("heads")} set sequence = 9, gaps_up_to = 9, unlogged_up_to = 8 where number = 1`,
+      );
       await below.close();
       const again = (await open(t, address)).store;
       const restore = (id: string) => commit(again, [{ ...created(topic(id), { n: 4 }), after: 2 }]);
@@ -326,8 +418,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         () => restore("b"),
         /last delete of the resource topics\/b is damaged/,
       );
-      const message = /topics\/c cannot be restored: the store kept no history when it was last deleted/;
-      await assert.rejects(restore("c"), { code: "UNAVAILABLE", message });
+      await assert.rejects(restore("c"), { code: "PRECONDITION_FAILED" });
       assert.deepEqual(
         (await restore("a")).map(({ version }) => version),
         [3],
@@ -363,6 +454,28 @@ for (const kind of ["sqlite", "postgres"] as const)
         await target.close();
       });
   });
+
+test("damaged search words make searches fail, and hide no other damage from the walk", async (t) => {
+  const address = await makePlace(t, "sqlite");
+  const before = await openStore(address);
+  await before.migrate([declaration("topics", { search: [["title"]] }), declaration("users")]);
+  await commit(before, [created(topic("a"), { title: "a title" }), created(user("ada"))]);
+  await before.close();
+  const raw = new DatabaseSync((address as { path: string }).path, { defensive: false });
+  raw.exec("update search_1_config set v = 3 where k = 'version'; update resources_2 set version = 9");
+  raw.close();
+  const { store, warnings } = await open(t, address);
+  await until("the walk warns of both", () =>
+    [/search words of topics cannot be read in the store: .*fts5/, /resource users\/ada is damaged/].every(
+      (expected) => warnings.some((each) => expected.test(each)),
+    ),
+  );
+  assert.equal(store.health().data, "damaged");
+  const search = () => store.list({ collection: "topics", limit: 9, words: ["title"] });
+  await rejectsAsDamaged("search", search, /search words of the collection topics are damaged/);
+  assert.equal((await store.read(topic("a")))?.version, 1);
+  assert.equal(store.health().kind, "ok");
+});
 
 test("a start on PostgreSQL warns if the server has data_checksums off", async (t) => {
   const address = await makePlace(t, "postgres");

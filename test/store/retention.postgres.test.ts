@@ -85,21 +85,3 @@ for (const [name, openFixture] of Object.entries(stores)) {
     });
   });
 }
-
-test("a gap is noted in the last of many logs too", async (t) => {
-  const { store, reopen, cleanup } = await openSqliteFixture();
-  t.after(cleanup);
-  const names = Array.from({ length: 101 }, (_, n) => `c${n}`);
-  await store.migrate(names.map((name) => declaration(name)));
-  const keys = names.map((collection) => ({ collection, id: "a" }));
-  await commit(
-    store,
-    keys.map((key) => created(key)),
-  );
-  const silent = await reopen({ history: "none" });
-  await commit(silent, [updated({ collection: "c100", id: "a" }, 1)]);
-  const again = await reopen({ history: "forever" });
-  const heads = await again.logHeads(names);
-  assert.deepEqual(heads.get("c100"), { sequence: 2, gapsUpTo: 2 });
-  assert.deepEqual(heads.get("c99"), { sequence: 1, gapsUpTo: 0 });
-});

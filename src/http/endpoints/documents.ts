@@ -256,13 +256,13 @@ type HealthStatus = "pass" | "warn" | "fail";
 
 /**
  * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, or if
- * some of its data is damaged.
+ * some of its data is damaged or could not be checked.
  */
 function readiness(service: Service): HealthStatus {
   const { kind, log, data } = service.store.health();
   if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";
-  return kind === "degraded" || log === "long" || data === "damaged" ? "warn" : "pass";
+  return kind === "degraded" || log === "long" || data !== undefined ? "warn" : "pass";
 }
 
 /**

@@ -22,9 +22,10 @@ const log: Part = {
 };
 
 const data: Part = {
-  description: "`damaged` if some of the stored data is damaged. The log of the service names it.",
+  description:
+    "`damaged` if some of the stored data is damaged. The log of the service names it. `unchecked` if the walk that looks for damage was interrupted.",
   type: "string",
-  enum: ["damaged"],
+  enum: ["damaged", "unchecked"],
 };
 
 /** The schemas, by their names. */

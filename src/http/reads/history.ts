@@ -1,7 +1,9 @@
 /** Reads the history of resources: earlier states, and the list of changes with its response. */
+import type { Action } from "../../access/access-declaration.ts";
 import { formatCursor } from "../../query/cursor.ts";
 import { authorOf, type ResourceChange } from "../../store/port/change-log.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
+import type { Guard } from "../caller/permission.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
 import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operation.ts";
 import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";
@@ -26,8 +28,7 @@ export async function readEarlierState(
   if (stored === undefined) return notFound;
   // A caller who can no longer see the resource cannot see its history either.
   const isForAll = guard.visible === "everything" && collection.expires === undefined;
-  const state = isForAll ? { last: stored } : await lastState(store, key);
-  const isVisible = state !== undefined && guard.sees(state.last.text);
+  const isVisible = isForAll || seesLast(guard, await lastState(store, key));
   return isVisible ? foundResult(service, operation, request, stored) : notFound;
 }
 
@@ -40,10 +41,10 @@ export async function readChanges(
   const { limit, before } = operation.asked;
   const key = keyOf(operation);
   const state = await lastState(service.store, key);
-  if (state === undefined || !guard.sees(state.last.text)) return notFound;
+  if (!seesLast(guard, state)) return notFound;
   const found = await service.store.changesOf(key, { before, limit: limit + 1 });
   if (found.length === 0 && before === beforeNone) return notFound;
-  const showsPrincipal = service.settings.showPrincipal || guard.may("update", state.last.text);
+  const showsPrincipal = service.settings.showPrincipal || mayLast(guard, "update", state);
   const changes = found.slice(0, limit).map((change) => ({
     ...change,
     ...(showsPrincipal ? authorOf(change.principal) : noAuthor),
@@ -87,7 +88,21 @@ function toJson({ version, kind, at, principal, group, task }: ShownChange): Rec
 export interface LastState {
   /** The current state, or the last one before the delete. */
   last: Stored;
+  /** The last delete in the log, with the version of the last delete. */
   deleted: ResourceChange | undefined;
+  /** Whether the resource came back and was deleted again without history, so its real last state is not known. */
+  isOlder: boolean;
+}
+
+/** Whether a resource exists for the caller, by its last state. Without the real last state, only a rule without `where` allows it. */
+export function seesLast(guard: Guard, state: LastState | undefined): state is LastState {
+  if (state === undefined) return false;
+  return state.isOlder ? guard.visible === "everything" : guard.sees(state.last.text);
+}
+
+/** Whether the caller can do this with a resource in its last state. Without the real one, only a rule without `where` allows it. */
+export function mayLast(guard: Guard, action: Action, { last, isOlder }: LastState): boolean {
+  return isOlder ? guard.canWithAll(action) : guard.may(action, last.text);
 }
 
 /**
@@ -95,19 +110,21 @@ export interface LastState {
  * the lookups, so this looks again while the resource changes.
  */
 export async function lastState(
-  store: Pick<Data["store"], "read" | "changesOf" | "version">,
+  store: Pick<Data["store"], "read" | "changesOf" | "version" | "lastVersion">,
   key: Key,
 ): Promise<LastState | undefined> {
   for (let seen: number | undefined; ; ) {
     const current = await store.read(key);
-    if (current !== undefined) return { last: current, deleted: undefined };
+    if (current !== undefined) return { last: current, deleted: undefined, isOlder: false };
     const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });
-    // Without a history for a while, the last change in the log is not the delete.
-    if (change === undefined || change.version === seen) return undefined;
-    if (change.kind === "deleted") {
+    if (change === undefined) return undefined;
+    const isSame = change.version === seen; // so the store had no history later
+    const version = Math.max(change.version, await store.lastVersion(key));
+    if (change.kind === "deleted" && (isSame || version === change.version)) {
       const last = await store.version(key, change.version - 1);
-      return last && { last, deleted: change };
+      return last && { last, deleted: { ...change, version }, isOlder: version > change.version };
     }
+    if (isSame) return undefined;
     seen = change.version;
   }
 }

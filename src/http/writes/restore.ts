@@ -12,7 +12,7 @@ import { keyOf, type Restore } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
-import { type LastState, lastState } from "../reads/history.ts";
+import { type LastState, lastState, mayLast, seesLast } from "../reads/history.ts";
 import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./commit.ts";
 import { decideReplace } from "./decide.ts";
 import { planFor } from "./plan.ts";
@@ -28,10 +28,12 @@ const steps: WriteSteps<Restore, LastState, number> = {
     const { service, operation } = write;
     const { guard } = operation;
     const state = await lastState(service.store, keyOf(operation));
-    if (state === undefined || !guard.sees(state.last.text)) return undefined;
+    if (!seesLast(guard, state)) return undefined;
     hold(write, state.last);
     // Restoring a deleted resource undoes the delete, so it needs the same right.
-    guard.require(state.deleted === undefined ? "update" : "delete", state.last.text);
+    const needed = state.deleted === undefined ? "update" : "delete";
+    if (state.isOlder && guard.can(needed) && !mayLast(guard, needed, state)) return undefined;
+    guard.require(needed, state.last.text);
     requireState(write, state);
     return state;
   },

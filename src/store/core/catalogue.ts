@@ -3,6 +3,7 @@ import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
+import { StartError } from "../../errors.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan, Value } from "../sql/plans.ts";
@@ -18,19 +19,20 @@ export interface NumberedCollection extends CollectionRecord, Numbered {
   numbers: Slots;
 }
 
-/** The columns of a declaration in the table of collections. */
+/** The columns of a declaration in the table of collections. `read` throws StartError if one is damaged. */
 export const declarations: Selection<NumberedCollection> = {
   sql: "number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots",
   read([number, name, idKind, schema, allIndexes, search, uniques, refers, timestamps, slots]) {
-    const keyed = { indexes: JSON.parse(String(allIndexes)), unique: JSON.parse(String(uniques)) };
-    const numbers: Slots = JSON.parse(String(slots));
+    const parse = (text: unknown) => parsedIn(String(name), String(text));
+    const keyed = { indexes: parse(allIndexes), unique: parse(uniques) };
+    const numbers: Slots = parse(slots);
     return {
       number: Number(number),
       name: String(name),
       idKind: idKind as IdKind,
       schema: schema === null ? undefined : String(schema),
-      search: JSON.parse(String(search)),
-      references: JSON.parse(String(refers)),
+      search: parse(search),
+      references: parse(refers),
       timestamps: timestamps === 1 || timestamps === "t",
       numbers,
       ...keyed,
@@ -38,6 +40,17 @@ export const declarations: Selection<NumberedCollection> = {
     };
   },
 };
+
+/** A part of a declaration. Throws StartError. */
+function parsedIn(name: string, text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new StartError(
+      `The declaration of the collection ${name} is damaged in the store. Restore a backup.`,
+    );
+  }
+}
 
 /** The table of collections. */
 export class CataloguePlans {

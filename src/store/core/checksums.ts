@@ -8,7 +8,7 @@ import type { CollectionRecord } from "../port/record.ts";
 import type { Stored } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Row } from "../sql/plans.ts";
-import type { changes, keys, RowOf, receipts } from "../sql/table.ts";
+import type { changes, deleted, keys, RowOf, receipts } from "../sql/table.ts";
 
 /** A row before it has its checksum. */
 type Bare<Row> = Omit<Row, "checksum">;
@@ -41,6 +41,11 @@ export function checksumOfChange(collection: string, row: ChangeRow): number {
   sum = mixNumber(mixNumber(mixNumber(sum, row.sequence), row.version), row.at);
   sum = mixText(sum, row.principal);
   return mixNumber(mixNumber(sum, row.group), row.kept_checksum);
+}
+
+/** The checksum of the last version of a deleted id. */
+export function checksumOfDeleted(collection: string, row: Bare<DeletedRow>): number {
+  return mixNumber(mixText(mixText(seed, collection), row.id), row.version);
 }
 
 /** The checksum of a receipt. */
@@ -93,6 +98,15 @@ export function requireIntactChange(collection: string, row: SummedChange): void
     throw new Problem("DATA_DAMAGED", damageOf(nameOfChange(collection, row)));
 }
 
+type DeletedRow = RowOf<typeof deleted>;
+
+/** Returns the row of a deleted id. Throws DATA_DAMAGED if its checksum differs. */
+export function intactDeleted(collection: string, row: DeletedRow): DeletedRow {
+  if (checksumOfDeleted(collection, row) !== row.checksum)
+    throw new Problem("DATA_DAMAGED", damageOf(nameOfDeleted(collection, row)));
+  return row;
+}
+
 /** The name of a resource in messages. */
 export function nameOfResource(collection: string, id: string): string {
   return `The resource ${collection}/${id}`;
@@ -101,6 +115,11 @@ export function nameOfResource(collection: string, id: string): string {
 /** The name of a change in messages. */
 export function nameOfChange(collection: string, { id, version }: Pick<ChangeRow, "id" | "version">): string {
   return `The change log of the resource ${collection}/${id}, at version ${version},`;
+}
+
+/** The name of the row of a deleted id in messages. */
+export function nameOfDeleted(collection: string, { id }: Pick<DeletedRow, "id">): string {
+  return `The version of the last delete of ${collection}/${id}`;
 }
 
 /** The name of a receipt in messages. */
@@ -150,11 +169,13 @@ function mixNumber(before: number, given: number | null | undefined): number {
   return sum ^ (sum >>> 15);
 }
 
+const states = [undefined, "damaged", "unchecked"] as const;
+
 /** The damage of one store. */
 export class Damage {
   readonly #cell: Int32Array<ArrayBufferLike>;
 
-  /** The cell is in memory that the threads share. 0: no damage is known. */
+  /** The cell is in memory that the threads share. Its value is the place in `states`. */
   constructor(
     cell: Int32Array<ArrayBufferLike> = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   ) {
@@ -166,14 +187,19 @@ export class Damage {
     return this.#cell;
   }
 
-  /** Whether damage is known. */
-  get isKnown(): boolean {
-    return Atomics.load(this.#cell, 0) !== 0;
+  /** What is known, for the health of the store. `undefined`: no damage. */
+  get state(): "damaged" | "unchecked" | undefined {
+    return states[Atomics.load(this.#cell, 0)];
   }
 
   /** Notes what a complete walk has found. */
   set(isDamaged: boolean): void {
-    Atomics.store(this.#cell, 0, Number(isDamaged));
+    Atomics.store(this.#cell, 0, isDamaged ? 1 : 0);
+  }
+
+  /** Notes that the last walk did not reach its end. */
+  noteUnchecked(): void {
+    Atomics.compareExchange(this.#cell, 0, 0, 2);
   }
 
   /** Notes an error if it says that a row is damaged. Returns the error. */

@@ -364,8 +364,7 @@ function makeTexts(
       and substr(superseded, 1, 1) is distinct from '${differenceMark}'), ${last})`;
   return {
     head: query<[], LogHead>(
-      `select sequence, coalesce((select value from ${tablePrefix}meta where name = 'gaps_${number}'), 0)
-        from ${tablePrefix}heads where number = ${number}`,
+      `select sequence, gaps_up_to from ${tablePrefix}heads where number = ${number}`,
       (rows) => firstOf(head)(rows) ?? { sequence: 0, gapsUpTo: 0 },
     ),
     current: query<[Value], readonly Row[]>(

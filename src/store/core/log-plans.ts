@@ -3,8 +3,20 @@ import { hash } from "node:crypto";
 import type { LogHead } from "../port/change-log.ts";
 import { bytesOfChange, type History } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { type Plan, together } from "../sql/plans.ts";
-import { allOf, command, numberOf, query, select, textsOf } from "../sql/table.ts";
+import type { Plan } from "../sql/plans.ts";
+import {
+  allOf,
+  command,
+  deleted as deletedColumns,
+  numberOf,
+  query,
+  type RowOf,
+  replaceDeleted,
+  select,
+  textsOf,
+} from "../sql/table.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { checksumOfDeleted, intactDeleted } from "./checksums.ts";
 
 /** The internal collection with the state of each webhook. The sweep of the log reads the member `owes` of its resources. */
 export const statesOfWebhooks = "_webhook_states";
@@ -43,22 +55,36 @@ export interface ChangeSize {
   bytes: number;
 }
 
+type NamedLog = Pick<NumberedCollection, "number" | "name">;
+
 /** The number of a collection, with the sequence of its last change. */
 export interface NumberedHead {
   number: number;
   sequence: number;
 }
 
+/** Which changes the log of a collection can lack, as its head says. Each number is a sequence; 0 if it lacks none for this reason. */
+export interface LogGaps {
+  /** It can lack changes up to here, because a resource was erased or history was off. */
+  gapsUpTo: number;
+  /** The last change that was made without history. Until here, the log can lack changes of any resource. */
+  unloggedUpTo: number;
+  /** The last of the oldest changes that were removed because they are no longer kept. */
+  trimmedUpTo: number;
+}
+
+/** The sequence up to which a log can lack changes. A later change that is missing is damage. */
+export function lackingUpTo({ gapsUpTo, trimmedUpTo }: Pick<LogGaps, "gapsUpTo" | "trimmedUpTo">): number {
+  return Math.max(gapsUpTo, trimmedUpTo);
+}
+
 /** The counters of a collection. */
-export interface CollectionCounts extends LogHead {
+export interface CollectionCounts extends LogHead, LogGaps {
   /** The number of its resources. */
   count: number;
   /** The sum of their checksums, modulo 2^32. */
   checksums: number;
 }
-
-/** How many logs are read together. More would wait too long for a connection. */
-const logsAtOnce = 100;
 
 /** The change logs of a store. Each belongs to a collection, which has a number. */
 export class LogPlans {
@@ -88,9 +114,8 @@ export class LogPlans {
   }
 
   /** The counters of a collection. */
-  *counts(number: number): Plan<CollectionCounts> {
-    const [counts, gapsUpTo] = yield* together(this.#sql.counts(number), this.gapsUpTo(number));
-    return { ...counts, gapsUpTo };
+  counts(number: number): Plan<CollectionCounts> {
+    return this.#sql.counts(number);
   }
 
   /** Changes after a sequence, in order. */
@@ -98,9 +123,10 @@ export class LogPlans {
     return this.#logOf(number).after(sequence, limit);
   }
 
-  /** Removes the changes up to a sequence. */
-  remove(number: number, upTo: number): Plan<void> {
-    return this.#logOf(number).remove(upTo);
+  /** Removes the changes up to a sequence, and notes it. Needs a transaction. */
+  *trim(number: number, upTo: number): Plan<void> {
+    yield* this.#logOf(number).remove(upTo);
+    yield* this.#sql.noteTrimmed(number, upTo);
   }
 
   /** The sequence after which each log, by its number, owes changes to webhooks. */
@@ -120,40 +146,18 @@ export class LogPlans {
   }
 
   /** Gives a deleted id another name in the table of deleted ids. Returns whether the table had it. */
-  *renameDeleted(number: number, id: string, name: string): Plan<boolean> {
+  *renameDeleted({ number, name: collection }: NamedLog, id: string, name: string): Plan<boolean> {
     const log = this.#logOf(number);
     const version = yield* log.forgetDeleted(id);
     if (version === 0) return false;
-    yield* log.noteDeleted(name, version);
+    yield* log.noteDeleted(name, version, checksumOfDeleted(collection, { id: name, version }));
     return true;
   }
 
-  /** The version of the last delete of an id, even if it was erased; 0 without one. */
-  lastDeleted(number: number, id: string): Plan<number> {
-    return this.#logOf(number).lastDeleted(id, erasedName(id));
-  }
-
-  /** Up to which sequence the log of a collection can lack changes; 0 if nothing was noted. */
-  gapsUpTo(number: number): Plan<number> {
-    return this.#sql.gapsUpTo(nameOfGaps(number));
-  }
-
-  /** Notes that the log of a collection can lack changes up to a sequence, unless a later one is noted. */
-  noteGaps(number: number, sequence: number): Plan<void> {
-    return this.#sql.noteGaps(nameOfGaps(number), sequence);
-  }
-
-  /** Notes gaps in the logs that lack their last change: history was off when it was made. */
-  *noteGapsAtEnd(): Plan<void> {
-    const heads = (yield* this.heads()).filter(({ sequence }) => sequence > 0);
-    for (let from = 0; from < heads.length; from += logsAtOnce) {
-      const some = heads.slice(from, from + logsAtOnce);
-      const last = yield* together(
-        ...some.map(({ number, sequence }) => this.after(number, sequence - 1, 1)),
-      );
-      for (const [n, { number, sequence }] of some.entries())
-        if (last[n]?.length === 0) yield* this.noteGaps(number, sequence);
-    }
+  /** The version of the last delete of an id, even if it was erased; 0 without one. Throws DATA_DAMAGED. */
+  *lastDeleted({ number, name }: NamedLog, id: string): Plan<number> {
+    const deletes = yield* this.#logOf(number).lastDeleted(id, erasedName(id));
+    return Math.max(0, ...deletes.map((row) => intactDeleted(name, row).version));
   }
 
   #logOf(number: number) {
@@ -172,10 +176,6 @@ export function erasedName(id: string): string {
   return `#${hash("sha256", id, "base64url")}`;
 }
 
-function nameOfGaps(number: number): string {
-  return `gaps_${number}`;
-}
-
 function makeTexts({ tablePrefix }: Dialect, isServed: string) {
   const head = select({ number: "int", sequence: "int" }, "number", "sequence");
   const collection = select({ number: "int", name: "text" }, "number", "name");
@@ -189,17 +189,17 @@ function makeTexts({ tablePrefix }: Dialect, isServed: string) {
       `select count from ${tablePrefix}heads where number = $1::integer`,
       numberOf,
     ),
-    counts: query<[number], Omit<CollectionCounts, "gapsUpTo">>(
-      `select sequence, count, checksums & 4294967295 from ${tablePrefix}heads where number = $1::bigint`,
+    counts: query<[number], CollectionCounts>(
+      `select sequence, count, checksums & 4294967295, gaps_up_to, unlogged_up_to, trimmed_up_to
+        from ${tablePrefix}heads where number = $1::bigint`,
       ([row = []]) => {
-        const [sequence = 0, count = 0, checksums = 0] = row.map(Number);
-        return { sequence, count, checksums: checksums | 0 };
+        const [sequence = 0, count = 0, checksums = 0, gapsUpTo = 0, unloggedUpTo = 0, trimmedUpTo = 0] =
+          row.map(Number);
+        return { sequence, count, checksums: checksums | 0, gapsUpTo, unloggedUpTo, trimmedUpTo };
       },
     ),
-    gapsUpTo: query<[string], number>(`select value from ${tablePrefix}meta where name = $1::text`, numberOf),
-    noteGaps: command<[string, number]>(
-      `insert into ${tablePrefix}meta (name, value) values ($1::text, $2::bigint) on conflict (name) do update
-        set value = case when excluded.value > ${tablePrefix}meta.value then excluded.value else ${tablePrefix}meta.value end`,
+    noteTrimmed: command<[number, number]>(
+      `update ${tablePrefix}heads set trimmed_up_to = $2::bigint where number = $1::bigint and trimmed_up_to < $2::bigint`,
     ),
     collections: query<[], { number: number; name: string }[]>(
       `select ${collection.sql} from ${tablePrefix}collections`,
@@ -212,6 +212,7 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
   const changes = `${tablePrefix}changes_${number}`;
   const deleted = `${tablePrefix}deleted_${number}`;
   const size = select({ sequence: "int", at: "int", bytes: "int" }, "sequence", "at", "bytes");
+  const lastDelete = select(deletedColumns, "id", "version", "checksum");
   return {
     after: query<[number, number], ChangeSize[]>(
       `select sequence, at, coalesce(octet_length(superseded), 0) as bytes from ${changes}
@@ -225,13 +226,12 @@ function makeTextsOfLog({ tablePrefix, doc }: Dialect, number: number) {
       `delete from ${deleted} where id = $1::text returning version`,
       numberOf,
     ),
-    lastDeleted: query<[string, string], number>(
-      `select coalesce(max(version), 0) from ${deleted} where id in ($1::text, $2::text)`,
-      numberOf,
+    lastDeleted: query<[string, string], RowOf<typeof deletedColumns>[]>(
+      `select ${lastDelete.sql} from ${deleted} where id in ($1::text, $2::text)`,
+      allOf(lastDelete),
     ),
-    noteDeleted: command<[string, number]>(
-      `insert into ${deleted} (id, version) values ($1::text, $2::bigint) on conflict (id) do update
-        set version = case when excluded.version > ${deleted}.version then excluded.version else ${deleted}.version end`,
+    noteDeleted: command<[string, number, number]>(
+      `insert into ${deleted} (id, version, checksum) values ($1::text, $2::bigint, $3::integer) ${replaceDeleted(deleted)}`,
     ),
     resources: query<[], string[]>(`select ${doc} from ${tablePrefix}resources_${number}`, textsOf),
   };
@@ -265,7 +265,7 @@ export class Retention {
     this.#step = step;
   }
 
-  /** Takes one step. Returns whether more changes can be due now. */
+  /** Takes one step, in a transaction. Returns whether more changes can be due now. */
   *step(now: number): Plan<boolean> {
     if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
     let left = this.#step.changes;
@@ -276,7 +276,7 @@ export class Retention {
       if (left <= 0) return true;
       const upTo = yield* this.#outdated(head, now);
       if (upTo === undefined) continue;
-      yield* this.#logs.remove(head.number, upTo);
+      yield* this.#logs.trim(head.number, upTo);
       this.#sizes.get(head.number)?.removeUpTo(upTo);
       return true;
     }

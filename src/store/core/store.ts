@@ -79,7 +79,7 @@ export class Store implements StorePort {
     // In this order: a resource that is deleted in between has left its version.
     const current = await this.read({ collection, id });
     if (current !== undefined) return current.version;
-    return this.#driver.read(() => this.#driver.plans.logs.lastDeleted(known.number, id), single);
+    return this.#driver.read(() => this.#driver.plans.logs.lastDeleted(known, id), single);
   }
 
   async holder(collection: string, unique: Unique, value: string): Promise<string | undefined> {

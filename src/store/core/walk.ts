@@ -8,7 +8,7 @@ import { idIn } from "../../collection/ids.ts";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
 import type { Plan, Row, Value } from "../sql/plans.ts";
-import { query } from "../sql/table.ts";
+import { query, textsOf } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
 import { damageOf, nameOfResource } from "./checksums.ts";
@@ -16,15 +16,19 @@ import {
   type Cell,
   type Contents,
   damagedIn,
+  endMissing,
   gapBefore,
   hasGap,
   type Item,
+  lacksEnd,
   type PageSize,
   placeOf,
+  type Section,
 } from "./copy/contents.ts";
 import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
 import { referencesOf } from "./entries.ts";
 import type { CollectionCounts } from "./log-plans.ts";
+import { searchedWords } from "./search-index.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */
 export const walkTimes = { initialDelayMs: 250, pauseMs: 100, everyMs: 7 * 24 * 3_600_000 };
@@ -39,7 +43,7 @@ const maxReported = 20;
 const maxChanged = 50_000;
 
 /** A resource whose checksum is right. */
-interface IntactResource {
+export interface IntactResource {
   id: string;
   text: string;
 }
@@ -48,7 +52,7 @@ interface IntactResource {
 const derivedFaults = {
   keys: "has wrong keys in the store, so lists with an index can lack it",
   references: "has wrong references in the store, so the delete of another resource can miss it",
-  words: "has no search words in the store, so searches can lack it",
+  words: "has wrong search words in the store, so searches can lack it",
 } as const;
 
 /** The reads of one slice. All of them see one snapshot. */
@@ -64,6 +68,11 @@ export interface SliceReads extends Pick<Contents, "items"> {
   surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** What is wrong with the search words of a collection. */
   brokenWords(collection: NumberedCollection): Promise<string | undefined>;
+  /** The ids of deletes in a part of the log that the table of deleted ids lacks, or has with an earlier version. */
+  forgottenDeletes(
+    collection: NumberedCollection,
+    range: { after: number; upTo: number },
+  ): Promise<readonly string[]>;
   /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
   changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
 }
@@ -88,8 +97,11 @@ export interface SliceDriver extends ContentsDriver {
     collection: NumberedCollection,
     resources: readonly IntactResource[],
   ): Promise<readonly string[]>;
-  /** SQL: where a collection has the row with the number of search words of `resource`. */
-  wordCountOf(number: number): string;
+  /** The number of search words that the store has of each of these resources, by id. The collection has search words. */
+  wordCounts(
+    collection: NumberedCollection,
+    resources: readonly IntactResource[],
+  ): Promise<ReadonlyMap<string, number>>;
   /** As `SliceReads.surplus`, if entries are rows of their own. */
   surplusEntries?(collection: NumberedCollection, after: unknown): Promise<Surplus>;
   /** As in `SliceReads`. The collection has search words. */
@@ -112,7 +124,9 @@ export function sliceReads(driver: SliceDriver): SliceReads {
         keys: slots.length + uniqueSlots.length === 0 ? [] : await driver.misindexed(collection, resources),
         references:
           references.length === 0 ? [] : await driver.run(misreferred(driver, collection, resources)),
-        words: isGathered ? await driver.run(unsearchable(driver, collection, resources)) : [],
+        words: isGathered
+          ? miscounted(collection, resources, await driver.wordCounts(collection, resources))
+          : [],
       };
     },
     async surplus(kind, { name }, after) {
@@ -126,8 +140,24 @@ export function sliceReads(driver: SliceDriver): SliceReads {
       const collection = await contents.find(name);
       return collection.search.length === 0 ? undefined : driver.brokenWords?.(collection);
     },
+    forgottenDeletes: ({ number }, range) => driver.run(forgottenDeletes(driver, number, range)),
     changes: (collection, ...page) => driver.run(historyOf(collection).keysAfter(...page)),
   };
+}
+
+function forgottenDeletes(
+  { plans }: ContentsDriver,
+  number: number,
+  { after, upTo }: { after: number; upTo: number },
+): Plan<readonly string[]> {
+  const { tablePrefix } = plans.store.dialect;
+  return query<[number, number], readonly string[]>(
+    `select change.id from ${tablePrefix}changes_${number} as change
+      left join ${tablePrefix}deleted_${number} as deleted on deleted.id = change.id
+      where change.sequence > $1::bigint and change.sequence <= $2::bigint and change.kind = 'deleted'
+        and (deleted.version is null or deleted.version < change.version)`,
+    textsOf,
+  )(after, upTo);
 }
 
 /** The ids of the resources whose rows in the table of references do not match their texts. */
@@ -153,19 +183,15 @@ function* misreferred(
     .map(({ id }) => id);
 }
 
-/** The ids of the resources that searches do not find, because they have no search words. */
-function unsearchable(
-  { plans, wordCountOf }: SliceDriver,
-  { number, idKind }: NumberedCollection,
+/** The ids of the resources with another number of search words than the store has. */
+function miscounted(
+  { search }: NumberedCollection,
   resources: readonly IntactResource[],
-): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
-  const column = `resource.${keyColumn}`;
-  return query<[Value], readonly string[]>(
-    `select ${column} from ${tablePrefix}resources_${number} as resource
-      where ${among(column, 1)} and not exists (select 1 from ${wordCountOf(number)})`,
-    (rows) => rows.map(([key]) => idOf(idKind, key)),
-  )(list(resources.map(({ id }) => keyOf(idKind, id))));
+  counts: ReadonlyMap<string, number>,
+): readonly string[] {
+  return resources
+    .filter(({ id, text }) => counts.get(id) !== searchedWords(JSON.parse(text), search).length)
+    .map(({ id }) => id);
 }
 
 function namesOf(rows: readonly Row[]): Set<string> {
@@ -192,6 +218,8 @@ function* surplusReferences(
 export interface WalkedStore {
   /** Does the work of one slice in a snapshot. */
   slice<T>(work: (reads: SliceReads) => Promise<T>): Promise<T>;
+  /** What an error of a slice says about damage. `undefined`: it ends the walk. */
+  damageIn(error: unknown): string | undefined;
 }
 
 /** Walks through a store, and yields after each slice. Calls `report` with a text for each finding. Returns whether it found damage. */
@@ -204,11 +232,34 @@ export async function* walk(
     if (++damages <= maxReported) report(text);
   };
   const parts = { store, onDamage };
-  for (const kind of ["keys", "receipts"] as const) yield* walkRows(parts, { kind });
-  for (const collection of await store.slice((reads) => reads.collections())) {
-    yield* walkCollection(parts, collection);
-    yield* walkDerived(parts, collection);
-    yield* walkLog(parts, collection);
+  /** What lies behind a part that cannot be read is walked too. */
+  async function* walkPart(what: string, steps: AsyncGenerator<void>): AsyncGenerator<void> {
+    try {
+      yield* steps;
+    } catch (error) {
+      const reason = error instanceof OutOfOrder ? error.message : store.damageIn(error);
+      if (reason === undefined) throw error;
+      onDamage(
+        /Restore a backup\.$/.test(reason)
+          ? reason
+          : `${what} cannot be read in the store: ${reason}. Restore a backup.`,
+      );
+    }
+  }
+  for (const kind of ["keys", "receipts"] as const)
+    yield* walkPart(kind === "keys" ? "An API key" : "A stored response", walkRows(parts, { kind }));
+  let collections: readonly NumberedCollection[] = [];
+  async function* readCatalogue(): AsyncGenerator<void> {
+    collections = await store.slice((reads) => reads.collections());
+  }
+  yield* walkPart("The declaration of a collection", readCatalogue());
+  for (const collection of collections) {
+    const { name } = collection;
+    yield* walkPart(`A resource of ${name}`, walkCollection(parts, collection));
+    yield* walkPart(`A reference or an index of ${name}`, walkDerived(parts, collection));
+    yield* walkPart(`The search words of ${name}`, walkWords(parts, collection));
+    yield* walkPart(`The change log of ${name}`, walkLog(parts, collection));
+    yield* walkPart(`A deleted id of ${name}`, walkRows(parts, { kind: "deleted", collection: name }));
   }
   if (damages > maxReported)
     report(`The walk found damage in ${damages - maxReported} more places of the store.`);
@@ -224,6 +275,24 @@ export async function walkAtOnce(store: WalkedStore, report: (text: string) => v
   }
 }
 
+/** The rows of a table come in another order than that of their keys, so a walk would never end. */
+class OutOfOrder extends Error {
+  constructor() {
+    super("the rows are not in the order of their keys");
+  }
+}
+
+/** The places at which slices ended. Throws OutOfOrder if there is one for the second time. */
+class Places {
+  readonly #seen = new Set<string>();
+
+  note(place: unknown): void {
+    const name = JSON.stringify(place, (_, value) => (value instanceof Uint8Array ? [...value] : value));
+    if (this.#seen.has(name)) throw new OutOfOrder();
+    this.#seen.add(name);
+  }
+}
+
 interface WalkParts {
   store: WalkedStore;
   onDamage: (text: string) => void;
@@ -232,8 +301,9 @@ interface WalkParts {
 /** Compares the checksums of a section. */
 async function* walkRows(
   { store, onDamage }: WalkParts,
-  section: { kind: "keys" | "receipts" },
+  section: Exclude<Section, { kind: "resources" | "changes" }>,
 ): AsyncGenerator<void> {
+  const places = new Places();
   let after: Cell | undefined;
   for (;;) {
     const items = await store.slice((reads) => reads.items(section, after, sliceSize));
@@ -243,6 +313,7 @@ async function* walkRows(
     }
     after = items.at(-1)?.[0];
     if (after === undefined) return;
+    places.note(after);
     yield;
   }
 }
@@ -257,6 +328,7 @@ async function* walkCollection(
   const [textAt, checksumAt] = [placeOf("resources", "doc"), placeOf("resources", "checksum")];
   const order = comparePositions([]);
   const position = (id: Cell) => [idIn(idKind, String(id))];
+  const places = new Places();
   let counting: Counting | undefined;
   let after: Cell | undefined;
   for (;;) {
@@ -285,6 +357,7 @@ async function* walkCollection(
     }
     after = items.at(-1)?.[0];
     if (after === undefined) break;
+    places.note(after);
     yield;
   }
   const difference = counting.difference();
@@ -292,19 +365,21 @@ async function* walkCollection(
     onDamage(`The collection ${name} is damaged in the store: ${difference}. Restore a backup.`);
 }
 
-/** Looks for rows that are made from resources, but match none, and for damaged search words. */
+/** Looks for rows that are made from resources, but match none. */
 async function* walkDerived(
   { store, onDamage }: WalkParts,
   collection: NumberedCollection,
 ): AsyncGenerator<void> {
   const { name } = collection;
   for (const kind of ["references", "entries"] as const) {
+    const places = new Places();
     let rows = 0;
     for (let after: unknown; ; yield) {
       const found = await store.slice((reads) => reads.surplus(kind, collection, after));
       rows += found.rows;
       after = found.last;
       if (after === undefined) break;
+      places.note(after);
     }
     const what = kind === "references" ? "table of references" : "table of index entries";
     if (rows > 0)
@@ -312,9 +387,16 @@ async function* walkDerived(
         `The ${what} of ${name} is damaged in the store: ${rows} of its rows match no resource. Restore a backup.`,
       );
   }
+}
+
+/** Looks for damaged search words. */
+async function* walkWords(
+  { store, onDamage }: WalkParts,
+  collection: NumberedCollection,
+): AsyncGenerator<void> {
   const reason = await store.slice((reads) => reads.brokenWords(collection));
   if (reason !== undefined)
-    onDamage(`The search words of ${name} are damaged in the store: ${reason}. Restore a backup.`);
+    onDamage(`The search words of ${collection.name} are damaged in the store: ${reason}. Restore a backup.`);
 }
 
 /** The changes since the last slice; `undefined` if there are too many, or if the log does not have all of them. */
@@ -397,37 +479,41 @@ async function* walkLog(
   const { name } = collection;
   if (isInternal(name)) return;
   const section = { kind: "changes", collection: name } as const;
-  let last: number | undefined;
+  let last = 0;
   for (;;) {
-    const { items, counts, isTrimmed } = await store.slice(async (reads) => {
+    const { items, counts, forgotten } = await store.slice(async (reads) => {
       const found = await reads.items(section, last, sliceSize);
-      const first = found[0]?.[0];
+      const range = { after: last, upTo: Number(found.at(-1)?.[0] ?? last) };
       return {
         items: found,
         counts: await reads.counts(collection),
-        // Old changes can be removed between two slices.
-        isTrimmed:
-          last !== undefined &&
-          first !== undefined &&
-          first !== last + 1 &&
-          (await reads.items(section, last - 1, { items: 1, bytes: 0 }))[0]?.[0] !== last,
+        forgotten: await reads.forgottenDeletes(collection, range),
       };
     });
-    let before = isTrimmed ? undefined : last;
+    const { sequence: end } = counts;
+    for (const id of forgotten) onDamage(deleteForgotten(name, id));
+    const before = last;
     for (const item of items) {
       const sequence = Number(item[0]);
-      if (hasGap(before, sequence, counts)) onDamage(gapBefore(sequence, name));
-      before = sequence;
+      if (sequence <= last) throw new OutOfOrder();
+      if (hasGap(last, sequence, counts)) onDamage(gapBefore(sequence, name));
+      last = sequence;
       const damaged = damagedIn(section, item);
       if (damaged !== undefined) onDamage(damageOf(damaged));
     }
-    if (items.length === 0) return;
-    const { sequence } = counts;
-    if ((last ?? 0) <= sequence && (before ?? 0) > sequence)
+    if (items.length === 0) {
+      if (lacksEnd(last, counts)) onDamage(endMissing(last, end, name));
+      return;
+    }
+    if (before <= end && last > end)
       onDamage(
-        `The change log of ${name} is damaged in the store: it has changes after ${sequence}, the last one that its counter knows. Restore a backup.`,
+        `The change log of ${name} is damaged in the store: it has changes after ${end}, the last one that its counter knows. Restore a backup.`,
       );
-    last = before;
     yield;
   }
+}
+
+/** What a message says about a delete in the log whose id, or a later version of it, is not in the table of deleted ids. */
+function deleteForgotten(collection: string, id: string): string {
+  return `The version of the last delete of ${collection}/${id} is missing in the store, so the id could get a version again. Restore a backup.`;
 }

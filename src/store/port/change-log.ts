@@ -46,7 +46,7 @@ export interface LogHead {
   sequence: number;
   /**
    * The log can lack changes up to this sequence, because a resource was erased or history was off. After it, the log lacks
-   * only the oldest changes, which are no longer kept. @default 0
+   * only the oldest changes, which are no longer kept. 0: it lacks none for these reasons.
    */
   gapsUpTo: number;
 }

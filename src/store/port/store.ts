@@ -80,8 +80,11 @@ export type StoreHealth = (
   durability?: "relaxed";
   /** `long`: a large part of SQLite's log waits for a checkpoint, because a program reads an older state. @default short */
   log?: "long";
-  /** `damaged`: a read or the walk has found damage, and no complete walk since then was without findings. @default intact */
-  data?: "damaged";
+  /**
+   * `damaged`: a read or the walk has found damage, and no complete walk since then was without findings. `unchecked`: the last walk did
+   * not reach its end. @default intact
+   */
+  data?: "damaged" | "unchecked";
 };
 
 /** What another thread of the process needs to use the store, too. It passes `attachment` to `openStore`. */

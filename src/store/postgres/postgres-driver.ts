@@ -159,7 +159,7 @@ export class PostgresDriver implements Driver {
 
   /** Creates the tables if they do not exist, reads the catalogue, and starts the background work. */
   async #reach(): Promise<void> {
-    const { connections, readOnly, history, onWarning } = this.#parts;
+    const { connections, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections, { mustExist: readOnly });
     const found = [findRelaxed(connections), findUnchecked(connections), findCompiling(connections)];
     const warnings = await Promise.all(found);
@@ -168,7 +168,6 @@ export class PostgresDriver implements Driver {
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    if (history !== "none") await connections.runPlan(storePlans.logs.noteGapsAtEnd());
     const { catalogue, reload } = this.#writing;
     const isFirst = this.#parts.attachment === undefined;
     this.#buildIndexesNow = startWork(this.#scheduler, { ...this.#parts, catalogue, reload, isFirst });

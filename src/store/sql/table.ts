@@ -156,4 +156,10 @@ export const resources = {
 export const references = { attribute: "text", target: "text", key: "text" } as const satisfies Columns;
 
 /** The last versions of the deleted ids of a collection. */
-export const deleted = { id: "text", version: "int" } as const satisfies Columns;
+export const deleted = { id: "text", version: "int", checksum: "int" } as const satisfies Columns;
+
+/** The end of an insert into a table of deleted ids. A row that exists keeps the higher version. */
+export function replaceDeleted(table: string): string {
+  return `on conflict (id) do update set version = excluded.version, checksum = excluded.checksum
+    where excluded.version > ${table}.version`;
+}

@@ -19,7 +19,7 @@ import {
   type WriterConnection,
   type WriterEvents,
 } from "./commit/writer-client.ts";
-import { walkedFile } from "./copy/walked-file.ts";
+import { findBrokenPages, walkedFile } from "./copy/walked-file.ts";
 import { describeError } from "./file/failures.ts";
 import { type Lock, takeLock, takeReadLock } from "./file/lock.ts";
 import {
@@ -61,16 +61,18 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   const lock = writeLock ?? takeReadLock(path);
   const memory = createMarksMemory();
   const settings = { ...options, path, memory, lock };
+  let store: SqliteDriver | undefined;
   try {
     prepareFile(path, { lock: writeLock });
-    const store = await openOn(settings, (events) =>
+    store = await openOn(settings, (events) =>
       readOnly ? refusingWriter : startWriter(writerSettings(settings), events),
     );
     if (!readOnly) await store.resumeErasures();
     return store;
   } catch (error) {
-    lock.release();
-    throw error;
+    if (store === undefined) lock.release();
+    else await store.close().catch(() => {}); // also releases the lock
+    throw openError(path, error);
   }
 }
 
@@ -104,10 +106,20 @@ async function openOn(
     maxWaitMs: importWaitMs,
     expectedEnd,
   });
-  const database = openForReading(path);
-  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-  store = new SqliteDriver({ ...settings, database, health, expectedEnd, marks: new Marks(memory) }, writer);
-  return store;
+  let database: DatabaseSync | undefined;
+  try {
+    database = openForReading(path);
+    database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
+    store = new SqliteDriver(
+      { ...settings, database, health, expectedEnd, marks: new Marks(memory) },
+      writer,
+    );
+    return store;
+  } catch (error) {
+    database?.close();
+    await writer.close().catch(() => {}); // its thread would keep the process running
+    throw error;
+  }
 }
 
 function writerSettings({
@@ -130,11 +142,20 @@ function writerSettings({
   };
 }
 
-/** Opens the store at `path` for reading. A service can have it open at the same time. Throws StartError. */
+/** Opens the store at `path` for reading. A service can have it open at the same time. Throws StartError, also from each method. */
 function openSqliteReader(path: string): StoreReader {
   requireSafeSqlite();
   requireFile(path);
   const database = openForReading(path);
+  try {
+    return readerOf(path, database);
+  } catch (error) {
+    database.close();
+    throw openError(path, error);
+  }
+}
+
+function readerOf(path: string, database: DatabaseSync): StoreReader {
   const reader = new Reader(database);
   const scans = new Scans(path);
   const catalogue = readCatalogue(database);
@@ -146,12 +167,19 @@ function openSqliteReader(path: string): StoreReader {
     },
     async *scan(name) {
       const collection = catalogue.get(name);
-      if (collection !== undefined) yield* scans.scan(collection);
+      try {
+        if (collection !== undefined) yield* scans.scan(collection);
+      } catch (error) {
+        throw openError(path, error);
+      }
     },
     async findDamage(report) {
       const own = openForReading(path);
       try {
-        return await walkAtOnce(walkedFile(own), report);
+        const isBroken = findBrokenPages(own, path, report);
+        return (await walkAtOnce(walkedFile(own, { isThorough: true }), report)) || isBroken;
+      } catch (error) {
+        throw openError(path, error);
       } finally {
         own.close();
       }

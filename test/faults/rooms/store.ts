@@ -10,15 +10,33 @@ export const storeFaults: readonly Fault[] = [
     replacements: [['["", "-wal", "-shm"] as const', '["", "-wal"] as const']],
   },
   {
+    name: "unlogged-without-mark",
+    what: "A write without history does not mark the change log, so a healthy store looks damaged.",
+    noticedBy: "test/store/damage",
+    test: "a log without its old changes, or those of a time without history, is not damaged",
+    replacements: [["if (!isLogged) head.unloggedUpTo = head.gapsUpTo = head.sequence;", ""]],
+  },
+  {
+    name: "trim-without-mark",
+    what: "The removal of old changes is not noted, so a healthy store looks damaged.",
+    noticedBy: "test/store/damage",
+    test: "a log without its old changes, or those of a time without history, is not damaged",
+    replacements: [["yield* this.#sql.noteTrimmed(number, upTo);", ""]],
+  },
+  {
+    name: "lost-end-unnoticed",
+    what: "The walk does not notice that the last changes of a log are missing.",
+    noticedBy: "test/store/damage",
+    test: "the walk finds a log that lacks its last changes, also after another start",
+    replacements: [["return Math.max(last, lackingUpTo(gaps)) < sequence;", "return false;"]],
+  },
+  {
     name: "own-id-starts-again",
     what: "A create with a deleted id starts at version 1 if the id was erased, so an old ETag matches it.",
     noticedBy: "test/store/sqlite",
     test: "a chosen id starts at version 1 only if no resource ever had it, and otherwise above its last version",
     replacements: [
-      [
-        "return this.#logOf(number).lastDeleted(id, erasedName(id));",
-        "return this.#logOf(number).lastDeleted(id, id);",
-      ],
+      ["this.#logOf(number).lastDeleted(id, erasedName(id));", "this.#logOf(number).lastDeleted(id, id);"],
     ],
   },
   {

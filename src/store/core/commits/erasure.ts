@@ -53,9 +53,9 @@ export function* erase<C extends NumberedCollection>(
   const logged = yield* logs.erase(number, id);
   if (verdict !== undefined || logged > 0) {
     const by = verdict === undefined ? 1 : 0; // subscribers must notice the erasure
-    yield* logs.noteGaps(number, yield* parts.raiseSequence(collection, by));
+    yield* parts.noteErasure(collection, by);
   }
-  const isKnown = yield* logs.renameDeleted(number, id, erasedName(id));
+  const isKnown = yield* logs.renameDeleted(collection, id, erasedName(id));
   yield* receipts.erase(id);
   if (verdict === undefined) return { isKnown, resource: false, changes: logged, affected: [] };
   // The log also had the delete itself.

@@ -8,7 +8,6 @@ import {
   collectionChanged,
   deleteDamaged,
   keyReused,
-  lastChangeUnknown,
   maxRefusals,
   type Refusal,
   refuseDamaged,
@@ -159,7 +158,10 @@ function* refuseReceipt(
   return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
 }
 
-/** Refuses a restore if the last change of the resource is not the expected delete. An erased resource has no last change. */
+/**
+ * Refuses a restore if the last change of the resource is not the expected delete. An erased resource has no last change. If the last
+ * delete was made without history, the log has an older one.
+ */
 function* refuseRestore(
   { staged, lookups }: Judging,
   { collection, id, after = 0, expect }: ResolvedChange,
@@ -168,10 +170,9 @@ function* refuseRestore(
   const version = last?.version ?? (yield* lookups.deleted(collection, [id])).get(id) ?? 0;
   if (version === after) return undefined;
   const logged = last === undefined ? yield* lookups.lastLogged(collection, id) : undefined;
-  if (logged?.version !== after) return staleVersion(id, expect, undefined);
-  return version > after && logged.hasGaps
-    ? lastChangeUnknown(collection.name, id)
-    : deleteDamaged(collection.name, id);
+  if (logged?.version !== after || (version > after && logged.canBeOlder))
+    return staleVersion(id, expect, undefined);
+  return deleteDamaged(collection.name, id);
 }
 
 /** Refuses a create with a chosen id if the id has another last version by now. */

@@ -12,8 +12,9 @@ import {
   together,
   type Value,
 } from "../../sql/plans.ts";
-import { query } from "../../sql/table.ts";
+import { allOf, deleted, query, type RowOf, select } from "../../sql/table.ts";
 import type { Catalogue, NumberedCollection, Referrer } from "../catalogue.ts";
+import { intactDeleted } from "../checksums.ts";
 import { canBeId, type UniqueSlot, uniqueKey } from "../entries.ts";
 import { erasedName } from "../log-plans.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
@@ -130,13 +131,13 @@ export class Lookups {
     });
   }
 
-  /** The versions of the last deletes, for those of these names that are in the table of deleted ids. */
-  deleted({ number }: NumberedCollection, names: readonly string[]): Plan<ReadonlyMap<string, number>> {
+  /** The versions of the last deletes, for those of these names that are in the table of deleted ids. Throws DATA_DAMAGED. */
+  deleted({ number, name }: NumberedCollection, names: readonly string[]): Plan<ReadonlyMap<string, number>> {
     const { dialect, textsOf } = this.#parts;
     this.#deleted ??= new Map();
     return find(this.#deleted, `${number}`, names, function* (missing) {
       const found = yield* textsOf(number).deleted(dialect.list(missing));
-      return found.map(([id, version]) => [String(id), Number(version)]);
+      return found.map((row) => [row.id, intactDeleted(name, row).version]);
     });
   }
 
@@ -149,11 +150,14 @@ export class Lookups {
     return new Map(ids.map((id) => [id, last(id)]));
   }
 
-  /** The version of the last change of a resource in the log, and whether the log lacks changes; `undefined`: it has none. */
+  /**
+   * The version of the last change of a resource in the log; `undefined`: it has none. `canBeOlder`: whether the resource can have changed
+   * later, when the store kept no history.
+   */
   lastLogged(
     { number }: NumberedCollection,
     id: string,
-  ): Plan<{ version: number; hasGaps: boolean } | undefined> {
+  ): Plan<{ version: number; canBeOlder: boolean } | undefined> {
     return this.#parts.textsOf(number).lastLogged(id);
   }
 
@@ -309,6 +313,7 @@ function makeTexts(dialect: Dialect, number: number) {
   const columns = (table: string) =>
     `${table}.${keyColumn}, ${table}.version, ${table}.updated_at, ${table}.${doc}, ${table}.checksum, ${rowId}`;
   const all = (rows: readonly Row[]) => rows;
+  const lastDelete = select(deleted, "id", "version", "checksum");
   const state = `select ${columns(resources)} from ${resources} where`;
   const lock = dialect.lock(number);
   const holders = new Map<number, Text>();
@@ -324,14 +329,14 @@ function makeTexts(dialect: Dialect, number: number) {
       `select ${keyColumn} from ${resources} where ${keyColumn} = $1::text`,
       all,
     ),
-    deleted: query<[Value], readonly Row[]>(
-      `select id, version from ${tablePrefix}deleted_${number} where ${among("id", 1)}`,
-      all,
+    deleted: query<[Value], RowOf<typeof deleted>[]>(
+      `select ${lastDelete.sql} from ${tablePrefix}deleted_${number} where ${among("id", 1)}`,
+      allOf(lastDelete),
     ),
-    lastLogged: query<[string], { version: number; hasGaps: boolean } | undefined>(
-      `select version, (select count(*) from ${tablePrefix}meta where name = 'gaps_${number}')
+    lastLogged: query<[string], { version: number; canBeOlder: boolean } | undefined>(
+      `select version, (select unlogged_up_to from ${tablePrefix}heads where number = ${number}) - sequence
         from ${tablePrefix}changes_${number} where id = $1::text order by version desc limit 1`,
-      ([row]) => row && { version: Number(row[0]), hasGaps: Number(row[1]) > 0 },
+      ([row]) => row && { version: Number(row[0]), canBeOlder: Number(row[1]) > 0 },
     ),
     holders(slot: number): Text {
       const text = holders.get(slot) ?? { sql: dialect.holders.sql(number, slot) };

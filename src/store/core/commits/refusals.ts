@@ -127,12 +127,6 @@ export function deleteDamaged(collection: string, id: string): Refusal {
   return { code: "DATA_DAMAGED", detail };
 }
 
-/** The change log lacks the last delete of a resource, so it is not known what a restore would follow. */
-export function lastChangeUnknown(collection: string, id: string): Refusal {
-  const detail = `The resource ${collection}/${id} cannot be restored: the store kept no history when it was last deleted.`;
-  return { code: "UNAVAILABLE", detail };
-}
-
 /** The refusal as an error. */
 export function problemOf({ code, detail, pointers, holder, change, others }: Refusal): Problem {
   return new Problem(code, detail, {

@@ -88,8 +88,8 @@ export interface WriteParts<C extends NumberedCollection = NumberedCollection> {
   lookupsOf(catalogue: Pick<Catalogue, "byName">, receipts: ReceiptPlans): Lookups;
   /** Writes everything that is staged. Each change has its sequence afterwards. Throws Overtaken. */
   write(staged: StagedChanges<C>): Plan<void>;
-  /** Adds to the sequence of a collection. Returns it. */
-  raiseSequence(collection: C, by: number): Plan<number>;
+  /** Adds to the sequence of a collection, and notes that its log can lack changes up to there. */
+  noteErasure(collection: C, by: number): Plan<void>;
 }
 
 /** What decisions work with. Nothing is staged yet. */

@@ -12,15 +12,18 @@ import * as tables from "../../sql/table.ts";
 import { type Columns, quoteColumn, type RowOf } from "../../sql/table.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import {
+  checksumOfDeleted,
   checksumOfKey,
   checksumOfReceipt,
   checksumOfResource,
   isIntactChange,
   nameOfChange,
+  nameOfDeleted,
   nameOfKey,
   nameOfReceipt,
   nameOfResource,
 } from "../checksums.ts";
+import { type LogGaps, lackingUpTo } from "../log-plans.ts";
 
 /** One value of an item. */
 export type Cell = string | number | null;
@@ -90,10 +93,8 @@ export function itemsTable(
 }
 
 /** A collection without its items. */
-export interface CollectionOutline extends Required<CollectionRecord> {
+export interface CollectionOutline extends Required<CollectionRecord>, LogGaps {
   sequence: number;
-  /** Up to which sequence the change log can lack changes. */
-  gapsUpTo: number;
   count: number;
   /** The sum of the checksums of its resources, modulo 2^32. */
   checksums: number;
@@ -130,7 +131,7 @@ export interface PageSize {
   bytes: number;
 }
 
-/** The name of a row with a wrong checksum, for messages; `undefined` if the row is intact. Rows of deleted ids have no checksum. */
+/** The name of a row with a wrong checksum, for messages; `undefined` if the row is intact. */
 export function damagedIn(section: Section, item: Item): string | undefined {
   const row = Object.fromEntries(
     Object.keys(layouts[section.kind].columns).map((name, n) => [name, item[n] ?? undefined]),
@@ -155,23 +156,33 @@ export function damagedIn(section: Section, item: Item): string | undefined {
         ? undefined
         : nameOfChange(section.collection, change);
     }
-    case "deleted":
-      return undefined;
+    case "deleted": {
+      const deleted = row as RowOf<typeof tables.deleted>;
+      return checksumOfDeleted(section.collection, deleted) === deleted.checksum
+        ? undefined
+        : nameOfDeleted(section.collection, deleted);
+    }
   }
 }
 
-/** Whether a log lacks changes between two that follow each other in it. The first one has no `before`: older ones can be removed. */
-export function hasGap(
-  before: number | undefined,
-  sequence: number,
-  { gapsUpTo }: Pick<CollectionOutline, "gapsUpTo">,
-): boolean {
-  return before !== undefined && sequence !== before + 1 && sequence > gapsUpTo + 1;
+/** Whether a log lacks changes between two that follow each other in it. `before` is 0 for the first one. */
+export function hasGap(before: number, sequence: number, gaps: LogGaps): boolean {
+  return sequence !== before + 1 && sequence > lackingUpTo(gaps) + 1;
+}
+
+/** Whether a log lacks changes at its end. `last`: the sequence of its last one; 0 without one. */
+export function lacksEnd(last: number, { sequence, ...gaps }: LogGaps & { sequence: number }): boolean {
+  return Math.max(last, lackingUpTo(gaps)) < sequence;
 }
 
 /** What a message says about a log for which `hasGap` is true. */
 export function gapBefore(sequence: number, collection: string): string {
   return `The change log of ${collection} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`;
+}
+
+/** What a message says about a log for which `lacksEnd` is true. */
+export function endMissing(last: number, sequence: number, collection: string): string {
+  return `The change log of ${collection} is damaged in the store: the changes after ${last}, up to ${sequence}, are missing, or its counter is wrong. Restore a backup.`;
 }
 
 type KeyRow = RowOf<typeof tables.keys>;

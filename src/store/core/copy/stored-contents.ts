@@ -39,8 +39,10 @@ export class ContentsPlans {
     );
     const collections = all.map(
       ({ number, slots, uniqueSlots, places, numbers, ...record }): CollectionOutline => {
-        const [sequence = 0, count = 0, checksums = 0, lastId = 0, gapsUpTo = 0] = counters.get(number) ?? [];
-        return { ...record, sequence, gapsUpTo, count, checksums: checksums | 0, lastId };
+        const [sequence = 0, count = 0, checksums = 0, lastId = 0, ...gaps] = counters.get(number) ?? [];
+        const [gapsUpTo = 0, unloggedUpTo = 0, trimmedUpTo = 0] = gaps;
+        const head = { sequence, gapsUpTo, unloggedUpTo, trimmedUpTo, count, checksums: checksums | 0 };
+        return { ...record, ...head, lastId };
       },
     );
     return { secret, groups, collections };
@@ -53,11 +55,11 @@ export class ContentsPlans {
     yield* this.sql.countReceipts();
     yield* this.sql.countAnswers();
     const numbers = new Map((yield* this.store.catalogue.all()).map(({ name, number }) => [name, number]));
-    for (const { name, sequence, gapsUpTo, count, checksums, lastId } of collections) {
+    for (const { name, sequence, count, checksums, lastId, ...gaps } of collections) {
       const number = numbers.get(name) as number;
-      yield* this.sql.setHead(number, sequence, count, checksums);
+      const { gapsUpTo, unloggedUpTo, trimmedUpTo } = gaps;
+      yield* this.sql.setHead(number, sequence, count, checksums, gapsUpTo, unloggedUpTo, trimmedUpTo);
       yield* this.sql.setLastId(number, lastId);
-      if (gapsUpTo > 0) yield* this.store.logs.noteGaps(number, gapsUpTo);
     }
   }
 }
@@ -70,7 +72,7 @@ function makeTexts({ tablePrefix, lastIds, lockRows }: Dialect) {
     groups: query<[], number>(`select value from ${meta} where name = 'groups'`, numberOf),
     counters: query<[], ReadonlyMap<number, number[]>>(
       `select head.number, head.sequence, head.count, head.checksums & 4294967295, ids.last_id,
-          coalesce((select value from ${meta} where name = 'gaps_' || cast(head.number as text)), 0)
+          head.gaps_up_to, head.unlogged_up_to, head.trimmed_up_to
         from ${heads} as head join ${lastIds} as ids on ids.number = head.number`,
       (rows) => new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)])),
     ),
@@ -81,8 +83,9 @@ function makeTexts({ tablePrefix, lastIds, lockRows }: Dialect) {
     countAnswers: command<[]>(
       `update ${meta} set value = (select coalesce(sum(octet_length(answer)), 0) from ${receipts}) where name = 'answers'`,
     ),
-    setHead: command<[number, number, number, number]>(
-      `update ${heads} set sequence = $2::bigint, count = $3::bigint, checksums = $4::bigint where number = $1::integer`,
+    setHead: command<[number, number, number, number, number, number, number]>(
+      `update ${heads} set sequence = $2::bigint, count = $3::bigint, checksums = $4::bigint, gaps_up_to = $5::bigint,
+        unlogged_up_to = $6::bigint, trimmed_up_to = $7::bigint where number = $1::integer`,
     ),
     setLastId: command<[number, number]>(
       `update ${lastIds} set last_id = $2::bigint where number = $1::integer`,

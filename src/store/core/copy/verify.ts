@@ -7,9 +7,11 @@ import {
   type CollectionOutline,
   type Contents,
   damagedIn,
+  endMissing,
   gapBefore,
   hasGap,
   type Item,
+  lacksEnd,
   type PageSize,
   placeOf,
   type Section,
@@ -109,7 +111,7 @@ class SectionReader {
 
 /**
  * Compares a section. Returns the number of its items, and the sum of their checksums. Throws StartError at the first
- * difference, at an item whose checksum is wrong, and at a change before which others are missing.
+ * difference, at an item whose checksum is wrong, and where the change log lacks changes.
  */
 async function compare(
   [source, target]: readonly [SectionReader, SectionReader],
@@ -118,7 +120,7 @@ async function compare(
 ): Promise<{ count: number; checksums: number }> {
   const checksumAt = placeOf(section.kind, "checksum");
   let checksums = 0;
-  let sequence: number | undefined;
+  let sequence = 0;
   for (let items = 0; ; items++) {
     if (source.needsPage) {
       await nextTurn(); // lets signals be handled
@@ -127,7 +129,11 @@ async function compare(
     }
     if (target.needsPage) await target.readPage();
     const [expected, found] = [source.take(), target.take()];
-    if (expected === undefined && found === undefined) return { count: items, checksums };
+    if (expected === undefined && found === undefined) {
+      if (section.kind === "changes" && collection !== undefined && lacksEnd(sequence, collection))
+        throw new StartError(endMissing(sequence, collection.sequence, collection.name));
+      return { count: items, checksums };
+    }
     const text = `${JSON.stringify(expected)}\n`;
     if (text !== `${JSON.stringify(found)}\n`)
       throw different(`${nameOf(section)}: ${keyOf(expected, found)}`);

@@ -1,5 +1,6 @@
 /** Writes staged changes, with few statements for all rows of a kind. */
 
+import { checksumOfDeleted } from "../../core/checksums.ts";
 import type { WriteParts } from "../../core/commits/resolved-commit.ts";
 import {
   type CollectionChanges,
@@ -57,15 +58,14 @@ export interface FlushParts extends Pick<WriteParts, "receipts" | "isLogged"> {
 /** The writes of one store. */
 export function flushing(
   parts: FlushParts,
-): FlushParts & Pick<WriteParts<NumberedCollection>, "write" | "raiseSequence"> {
+): FlushParts & Pick<WriteParts<NumberedCollection>, "write" | "noteErasure"> {
   return {
     ...parts,
     *write(staged) {
       yield* askRows(yield* flush(parts, staged));
     },
-    *raiseSequence({ number }, sequence) {
-      const [row] = yield* askRows([raiseHead(number, { sequence, count: 0, words: 0, checksums: 0 })]);
-      return Number(row?.[0]);
+    *noteErasure({ number }, sequence) {
+      yield* askRows([raiseHead(number, { sequence, count: 0, words: 0, checksums: 0 }, ["gaps_up_to"])]);
     },
   };
 }
@@ -84,13 +84,16 @@ export function* flush(
   // All statements are sent at once.
   const [totals] = yield* together<[ReceiptTotals | undefined, ...unknown[]]>(
     staged.receipts.size === 0 ? done(undefined) : receipts.add([...staged.receipts.values()]),
-    ...changed.map((each, n) => numberChanges(each, words[n] as number, ids)),
+    ...changed.map((each, n) =>
+      numberChanges(each, { words: words[n] as number, ids, isLogged: hasLog(each, isLogged) }),
+    ),
   );
   if (totals === undefined && staged.receipts.size > 0) throw new Overtaken(false);
   if (totals !== undefined && (yield* receipts.raise(totals))) throw new Overtaken(false);
   const last: Statement[] = [];
-  for (const { collection, changes } of changed) {
-    if (!isLogged || isInternal(collection.name)) continue;
+  for (const each of changed) {
+    if (!hasLog(each, isLogged)) continue;
+    const { collection, changes } = each;
     const portions = yield* logPortions(changes);
     // One after the other: a statement is made in one piece, and a large one would delay other requests.
     for (const rows of portions.slice(0, -1)) yield* askRows(insertChanges(collection.number, rows));
@@ -115,7 +118,11 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
   if (deleted.length > 0) statements.push(deleteResources(number, keysOf(collection, deleted)));
   // The changes also have a resource that commits of this group have both created and deleted.
   const deletes = changes.filter(({ kind }) => kind === "deleted");
-  statements.push(...noteDeleted(number, [...new Map(deletes.map(({ id, version }) => [id, version]))]));
+  const versions = [...new Map(deletes.map(({ id, version }) => [id, version]))];
+  const lastDeletes = versions.map(
+    ([id, version]) => [id, version, checksumOfDeleted(collection.name, { id, version })] as const,
+  );
+  statements.push(...noteDeleted(number, lastDeletes));
   if (references.length > 0 && existing.length > 0)
     statements.push(deleteReferences(number, keysOf(collection, existing)));
   if (references.length > 0) {
@@ -134,13 +141,22 @@ function* writeCollection({ collection, resources, changes }: Changes): Plan<num
   return words ?? 0;
 }
 
+/** Whether the changes of a collection are in a change log. */
+function hasLog({ collection }: Changes, isLogged: boolean): boolean {
+  return isLogged && !isInternal(collection.name);
+}
+
 /** Raises the head of a collection. Its changes have their sequences afterwards. */
-function* numberChanges({ collection, changes }: Changes, words: number, ids: IdNumbers): Plan<void> {
+function* numberChanges(
+  { collection, changes }: Changes,
+  { words, ids, isLogged }: Pick<FlushParts, "ids" | "isLogged"> & { words: number },
+): Plan<void> {
   const { number } = collection;
   const by = { sequence: 0, count: 0, checksums: 0, lastId: 0 };
   for (const change of changes) countChange(by, change);
   const statements = by.lastId > ids.seen(number) ? [raiseLastId(number, by.lastId)] : [];
-  const [[sequence, declared] = []] = yield* askRows([...statements, raiseHead(number, { ...by, words })]);
+  const raise = raiseHead(number, { ...by, words }, isLogged ? [] : ["gaps_up_to", "unlogged_up_to"]);
+  const [[sequence, declared] = []] = yield* askRows([...statements, raise]);
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
   const before = Number(sequence) - changes.length;
   for (const [n, change] of changes.entries()) change.sequence = before + n + 1;

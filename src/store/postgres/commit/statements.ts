@@ -2,7 +2,7 @@
 import type { Reference } from "../../../collection/references.ts";
 import type { LogCells } from "../../core/commits/staged-changes.ts";
 import { referencesOf } from "../../core/entries.ts";
-import { type Columns, changes, deleted, quoteColumn, references } from "../../sql/table.ts";
+import { type Columns, changes, deleted, quoteColumn, references, replaceDeleted } from "../../sql/table.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { keysFromList, listOf } from "../tables/key-column.ts";
@@ -62,6 +62,9 @@ export function deleteResources(number: number, keys: readonly string[]): Statem
   return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
 }
 
+/** A column of the head that tells which changes a log can lack. */
+type GapColumn = "gaps_up_to" | "unlogged_up_to";
+
 /**
  * Adds to the counters of a head, and locks it until the end of the transaction. Returns the new sequence, and the
  * number of the declaration.
@@ -69,10 +72,12 @@ export function deleteResources(number: number, keys: readonly string[]): Statem
 export function raiseHead(
   number: number,
   by: { sequence: number; count: number; words: number; checksums: number },
+  gaps: readonly GapColumn[],
 ): Statement {
+  const raised = gaps.map((column) => `, ${column} = sequence + $2::bigint`).join("");
   return {
     sql: `update holdfast_heads set sequence = sequence + $2::bigint, count = count + $3::bigint, words = words + $4::bigint,
-        checksums = checksums + $5::bigint
+        checksums = checksums + $5::bigint${raised}
       where number = $1::integer returning sequence, declared`,
     values: [number, by.sequence, by.count, by.words, by.checksums],
   };
@@ -90,11 +95,10 @@ const deletedTypes = typesOf(deleted);
 /** Notes the last versions of deleted ids, or raises them. */
 export function noteDeleted(
   number: number,
-  rows: readonly (readonly [id: string, version: number])[],
+  rows: readonly (readonly [id: string, version: number, checksum: number])[],
 ): Statement[] {
   const table = deletedTable(number);
-  const ending = ` on conflict (id) do update set version = greatest(${table}.version, excluded.version)`;
-  return insertRows({ table, columns: deletedTypes }, rows, ending);
+  return insertRows({ table, columns: deletedTypes }, rows, ` ${replaceDeleted(table)}`);
 }
 
 /** The last versions of deleted ids, for those of these ids that were deleted. */

@@ -31,7 +31,7 @@ export class Reachability {
     return {
       ...this.#health,
       ...(this.#isRelaxed && { durability: "relaxed" }),
-      ...(this.damage.isKnown && { data: "damaged" }),
+      ...(this.damage.state && { data: this.damage.state }),
     };
   }
 

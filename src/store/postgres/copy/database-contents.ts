@@ -6,6 +6,7 @@ import { sliceReads, type WalkedStore } from "../../core/walk.ts";
 import { typesOf } from "../commit/statements.ts";
 import { texts } from "../connection/arrays.ts";
 import { type Connections, type Run, runPlan, type Statement } from "../connection/connections.ts";
+import { describeError, failureOf } from "../connection/failures.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
 import { storePlans } from "../postgres-dialect.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
@@ -51,13 +52,21 @@ function selectPage(
 /** The rows of the store on these connections, for a walk. Each slice is a transaction of its own. */
 export function walkedDatabase(connections: Connections): WalkedStore {
   return {
+    damageIn: (error) => (failureOf(error) === "other" ? describeError(error) : undefined),
     slice: (work) =>
       transact(connections, transactionModes.snapshot, (transaction) =>
         work(
           sliceReads({
             ...postgresContents((statement) => transaction.run(statement)),
-            wordCountOf: (number) =>
-              `${wordsTable(number)} as words where word = '' and words.key = resource.key`,
+            async wordCounts({ number, idKind }, resources) {
+              const { rows } = await transaction.run({
+                sql: `select key, max(times) filter (where word = ''), coalesce(sum(times) filter (where word <> ''), 0)
+                  from ${wordsTable(number)} where key = any($1::text[]) group by key`,
+                values: [texts(resources.map(({ id }) => keyOf(idKind, id)))],
+              });
+              const intact = rows.filter(([, counted, summed]) => Number(counted) === Number(summed));
+              return new Map(intact.map(([key, counted]) => [idOf(idKind, String(key)), Number(counted)]));
+            },
             async misindexed(collection, resources) {
               const { number, idKind, slots, uniqueSlots } = collection;
               const differs = [...slots, ...uniqueSlots].map(

@@ -290,11 +290,8 @@ export async function readSizes(
   }
 }
 
-/** Up to which sequence the change log of the collection `number` can lack changes. */
-const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number::text), 0)";
-
 /** How far the logs of all collections go. */
-const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
+const selectLogHeads: Statement = { sql: "select number, sequence, gaps_up_to from holdfast_heads" };
 
 /** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
 export const pollMs = 200;

@@ -5,7 +5,8 @@
  * the ids of deleted resources (`store/core/commits/lookups.ts`). A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/core/superseded.ts`), so a create stores its text once. `keys` has the key of a resource in each declared
  * index (`key-column.ts`). The head of a collection is the last row that a commit locks; its `checksums` is the sum of the checksums
- * of the resources (`store/core/checksums.ts`). Only one transaction can have this lock, so sequences have the order of the commits.
+ * of the resources (`store/core/checksums.ts`), and it tells which changes the log can lack (`LogGaps`). Only one transaction can have
+ * this lock, so sequences have the order of the commits.
  */
 import { tableNames } from "../../sql/table.ts";
 
@@ -14,7 +15,7 @@ import { tableNames } from "../../sql/table.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`declared-catalogue.ts`).
  */
-export const formatNumber = 8;
+export const formatNumber = 9;
 
 /** The names of the tables of a collection. */
 export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("holdfast_");
@@ -47,6 +48,9 @@ export const storeTables: readonly string[] = [
     sequence bigint not null default 0,
     count bigint not null default 0,
     checksums bigint not null default 0,
+    gaps_up_to bigint not null default 0,
+    unlogged_up_to bigint not null default 0,
+    trimmed_up_to bigint not null default 0,
     words bigint not null default 0,
     words_version text,
     built_to text,
@@ -121,7 +125,11 @@ export function collectionTables(number: number): readonly string[] {
       primary key (attribute, target, key)
     )`,
     `create index ${refers}_by_key on ${refers} (key)`,
-    `create table ${deletedTable(number)} (id text collate "C" primary key, version bigint not null)`,
+    `create table ${deletedTable(number)} (
+      id text collate "C" primary key,
+      version bigint not null,
+      checksum integer not null
+    )`,
   ];
 }
 

@@ -78,7 +78,9 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });
-  const hadChanges = await connections.runPlan(retention.step(now));
+  const hadChanges = await transact(connections, smallWrite, (transaction) =>
+    transaction.runPlan(retention.step(now)),
+  );
   return hadChanges || hadReceipts;
 }
 

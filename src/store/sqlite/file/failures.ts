@@ -51,8 +51,17 @@ export function resultCode(error: unknown): number | undefined {
 export function failureOf(error: unknown): Failure {
   const code = resultCode(error);
   if (error instanceof FileGone) return "broken";
-  if (code === undefined) return "other";
+  if (code === undefined || isOfWords(error)) return "other";
   return code === ioErrorShmSize ? "full" : (primaryCodes[code & primaryCodeBits] ?? "other");
+}
+
+/** SQLITE_CORRUPT_VTAB */
+const corruptVirtualTable = 267;
+
+/** Whether an error says that the search words of a collection are damaged. The tables of FTS5 are beside those of the resources. */
+export function isOfWords(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === corruptVirtualTable || (code === 1 && /fts5|vtable/i.test((error as Error).message));
 }
 
 /** The message of an error for the log, with the result code of SQLite. */

@@ -7,7 +7,7 @@
  * (`store/core/superseded.ts`), so a create stores its text only once.
  *
  * Rows have checksums (`store/core/checksums.ts`). In a head, `checksums` is the sum of the checksums of the resources, modulo
- * 2^32.
+ * 2^32. The head also tells which changes the log can lack (`LogGaps` in `store/core/log-plans.ts`).
  *
  * A collection with search also has a table of words (`../list/search.ts`). While the indexes and words of a collection are built,
  * its head has the key up to which they are (`store/core/building.ts`).
@@ -20,7 +20,7 @@ import { tableNames } from "../../sql/table.ts";
 export const applicationId = 0x486f6c64;
 
 /** The format that this version reads and writes. Raise it with every change of the tables. */
-export const formatNumber = 8;
+export const formatNumber = 9;
 
 /** The table with the mark of a copy into this file. It exists until the copy is complete. */
 export const copyingTable = "copying";
@@ -47,6 +47,9 @@ export const storeTables = `
     count integer not null,
     last_id integer not null,
     checksums integer not null,
+    gaps_up_to integer not null default 0,
+    unlogged_up_to integer not null default 0,
+    trimmed_up_to integer not null default 0,
     words_version text,
     built_to integer
   ) strict;
@@ -104,7 +107,9 @@ export function collectionTables(number: number): string {
       checksum integer not null
     ) strict;
     create index ${changesTable(number)}_by_resource on ${changesTable(number)} (id, version);
-    create table ${deletedTable(number)} (id text primary key not null, version integer not null) strict, without rowid;
+    create table ${deletedTable(number)} (
+      id text primary key not null, version integer not null, checksum integer not null
+    ) strict, without rowid;
     create table ${entriesTable(number)} (
       slot integer not null, k blob not null, row integer not null,
       ${valueColumns.map((name) => `${name} any`).join(", ")}, primary key (slot, k)

@@ -38,8 +38,8 @@ export function searchSql(words: readonly string[], scope: Scope): SearchSql {
   };
 }
 
-/** Quotes turn off the query syntax of FTS5. Words contain only letters and digits, so nothing needs to be escaped. */
-function patternOf(words: readonly string[]): string {
+/** What the table searches for. Quotes turn off the query syntax of FTS5. Words contain only letters and digits, so nothing is escaped. */
+export function patternOf(words: readonly string[]): string {
   return withoutImpliedWords(words)
     .map((word) => `"${word}"*`)
     .join(" ");

@@ -22,6 +22,7 @@ import {
 import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
+import { isOfWords } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import {
@@ -49,6 +50,17 @@ function toStored(collection: NumberedCollection, row: Row): Stored {
 /** The first row; `undefined` without rows. */
 function firstRow(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
   return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
+}
+
+/** Does a read that may use search words. Throws DATA_DAMAGED if they are damaged. */
+function namingWords<T>({ name }: NumberedCollection, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isOfWords(error)) throw error;
+    const detail = `The search words of the collection ${name} are damaged in the store, so searches do not work. Restore a backup.`;
+    throw new Problem("DATA_DAMAGED", detail, { cause: error });
+  }
 }
 
 /** All rows. */
@@ -192,7 +204,8 @@ export class Reader {
   page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
     return this.#inSnapshotOf(collection, () => {
       const head = this.#headFor(query, collection);
-      const read = () => this.#page(collection, query, { isInterruptible, ...head });
+      const read = () =>
+        namingWords(collection, () => this.#page(collection, query, { isInterruptible, ...head }));
       if (this.#pages === undefined || !isKeepable(query)) return read();
       const key = `${collection.number} ${JSON.stringify(query)}`;
       const hot = this.#pages.find(key);
@@ -205,19 +218,21 @@ export class Reader {
 
   /** Figures, with the state of the collection in the same snapshot. The connection must have `interruptFunction`. */
   figures(collection: NumberedCollection, query: FiguresOf): Figures {
-    return this.#inSnapshotOf(collection, () => {
-      const { sequence } = this.#headFor(query, collection);
-      const statement = selectFigures(this.#current(collection), this.#withCurrent(query));
-      const prepared = this.#lists.get(statement.sql);
-      const found = withBigIntsIfNeeded(prepared, () =>
-        groupsIn(
-          prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<readonly unknown[]>,
-          statement.columns,
-          query.limit,
-        ),
-      );
-      return { ...found, sequence };
-    });
+    return this.#inSnapshotOf(collection, () =>
+      namingWords(collection, () => {
+        const { sequence } = this.#headFor(query, collection);
+        const statement = selectFigures(this.#current(collection), this.#withCurrent(query));
+        const prepared = this.#lists.get(statement.sql);
+        const found = withBigIntsIfNeeded(prepared, () =>
+          groupsIn(
+            prepared.iterate(...statement.values) as Iterable<unknown> as Iterable<readonly unknown[]>,
+            statement.columns,
+            query.limit,
+          ),
+        );
+        return { ...found, sequence };
+      }),
+    );
   }
 
   #page(

@@ -93,11 +93,15 @@ export class Background {
   }
 }
 
-/** What the thread sends. `broken`: the file cannot be read, so the thread has ended. */
+/** What the thread sends. `broken`: the file cannot be read. `interrupted`: another reason has ended the walk. */
 export type CheckMessage =
   | { kind: "damage"; text: string }
   | { kind: "broken"; reason: string }
+  | { kind: "interrupted"; reason: string }
   | { kind: "end"; isDamaged: boolean };
+
+/** The pause after a walk that was interrupted, in milliseconds. */
+const repeatMs = 60_000;
 
 /** Checks the file in the background, after the start and once a week. Returns a function that ends the checks. */
 function startCheck(
@@ -105,8 +109,15 @@ function startCheck(
   { health, onWarning }: { health: Health; onWarning: (text: string) => void },
 ): () => Promise<void> {
   let worker: Worker | undefined;
+  let pauseMs = walkTimes.everyMs;
+  const onInterrupted = (reason: string) => {
+    health.damage.noteUnchecked();
+    onWarning(`the walk that looks for damage was interrupted, and begins again in a minute: ${reason}`);
+    pauseMs = repeatMs;
+  };
   const receive = (message: CheckMessage) => {
     if (message.kind === "broken") health.fail(`${path} is damaged: ${message.reason}`);
+    else if (message.kind === "interrupted") onInterrupted(message.reason);
     else if (message.kind === "end") health.damage.set(message.isDamaged);
     else {
       health.damage.set(true);
@@ -116,9 +127,10 @@ function startCheck(
   const start = () => {
     worker = startThread("store/sqlite/upkeep/check-thread", { workerData: path, name: "holdfast-check" });
     worker.unref();
-    worker.once("error", () => {}); // a failed check does not prove any damage
+    pauseMs = walkTimes.everyMs;
+    worker.once("error", (error) => onInterrupted(describeError(error)));
     worker.on("message", receive);
-    worker.once("exit", () => schedule(walkTimes.everyMs));
+    worker.once("exit", () => schedule(pauseMs));
   };
   let timer: NodeJS.Timeout | undefined;
   let isEnded = false;

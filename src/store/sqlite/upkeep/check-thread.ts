@@ -8,15 +8,21 @@ import { describeError, resultCode } from "../file/failures.ts";
 import { openDatabase } from "../file/open-file.ts";
 import type { CheckMessage } from "./background.ts";
 
-/** The errors that mean damage. A removed file is detected elsewhere (`../file/watch.ts`), and a lock is not damage. */
-const damageCodes = new Set([10, 11, 26]); // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB
+/** The errors after which the store cannot continue. A removed file is detected elsewhere (`../file/watch.ts`). */
+const brokenCodes = new Set([10, 11, 26]); // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB
+
+function isBroken(error: unknown): boolean {
+  return brokenCodes.has((resultCode(error) ?? 0) & 0xff);
+}
 
 async function check(path: string): Promise<void> {
   const send = (message: CheckMessage) => parentPort?.postMessage(message);
   try {
     const database = openDatabase(path, { readOnly: true });
     try {
-      const walking = walk(walkedFile(database), (text) => send({ kind: "damage", text }));
+      const file = walkedFile(database);
+      const damageIn = (error: unknown) => (isBroken(error) ? undefined : file.damageIn(error));
+      const walking = walk({ ...file, damageIn }, (text) => send({ kind: "damage", text }));
       let step = await walking.next();
       for (; step.done !== true; step = await walking.next()) await pass(walkTimes.pauseMs);
       send({ kind: "end", isDamaged: step.value });
@@ -24,8 +30,7 @@ async function check(path: string): Promise<void> {
       database.close();
     }
   } catch (error) {
-    if (damageCodes.has((resultCode(error) ?? 0) & 0xff))
-      send({ kind: "broken", reason: describeError(error) });
+    send({ kind: isBroken(error) ? "broken" : "interrupted", reason: describeError(error) });
   }
 }
 

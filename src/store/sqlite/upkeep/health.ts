@@ -21,7 +21,8 @@ export class Health {
 
   get now(): StoreHealth {
     const now = this.#isLogLong ? { ...this.#now, log: "long" as const } : this.#now;
-    return this.damage.isKnown ? { ...now, data: "damaged" } : now;
+    const { state } = this.damage;
+    return state === undefined ? now : { ...now, data: state };
   }
 
   /** Throws UNAVAILABLE if the store is closed or has failed. */

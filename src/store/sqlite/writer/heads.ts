@@ -4,6 +4,10 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HeadCounters } from "../../core/commits/staged-changes.ts";
+import type { LogGaps } from "../../core/log-plans.ts";
+
+/** The counters of a collection, and which changes of its log are missing. Retention writes `trimmedUpTo` itself. */
+type Head = HeadCounters & Pick<LogGaps, "gapsUpTo" | "unloggedUpTo">;
 
 /** The heads of all collections, and what the open transaction makes of them. */
 export class Heads {
@@ -13,22 +17,24 @@ export class Heads {
   readonly #update: StatementSync;
   readonly #insertAgain: StatementSync;
   /** What the file has. */
-  readonly #saved = new Map<number, HeadCounters>();
+  readonly #saved = new Map<number, Head>();
   /** The heads that the open transaction uses. */
-  readonly #open = new Map<number, HeadCounters>();
+  readonly #open = new Map<number, Head>();
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare(
-      "select sequence, count, last_id as lastId, checksums from heads where number = ?",
+      `select sequence, count, last_id as lastId, checksums, gaps_up_to as gapsUpTo, unlogged_up_to as unloggedUpTo
+        from heads where number = ?`,
     );
     this.#update = database.prepare(
-      "update heads set sequence = ?, count = ?, last_id = ?, checksums = ? where number = ?",
+      `update heads set sequence = ?, count = ?, last_id = ?, checksums = ?, gaps_up_to = ?, unlogged_up_to = ?
+        where number = ?`,
     );
     this.#insertAgain = database.prepare("insert or replace into heads select * from heads where number = ?");
   }
 
   /** The head of a collection. The caller can change it until the transaction ends. */
-  of(collection: number): HeadCounters {
+  of(collection: number): Head {
     const open = this.#open.get(collection);
     if (open !== undefined) return open;
     const head = { ...this.#savedOf(collection) };
@@ -46,11 +52,11 @@ export class Heads {
 
   /** Writes the heads that the transaction has changed. Call it at the end of a transaction. */
   write(): void {
-    for (const [number, { sequence, count, lastId, checksums }] of this.#open) {
+    for (const [number, { sequence, count, lastId, checksums, gapsUpTo, unloggedUpTo }] of this.#open) {
       const saved = this.#savedOf(number);
       if (sequence !== saved.sequence) this.changed.add(number);
-      else if (count === saved.count && lastId === saved.lastId) continue;
-      this.#update.run(sequence, count, lastId, checksums, number);
+      else if (count === saved.count && lastId === saved.lastId && gapsUpTo === saved.gapsUpTo) continue;
+      this.#update.run(sequence, count, lastId, checksums, gapsUpTo, unloggedUpTo, number);
     }
   }
 
@@ -66,7 +72,7 @@ export class Heads {
     this.#open.clear();
   }
 
-  #savedOf(collection: number): HeadCounters {
+  #savedOf(collection: number): Head {
     const saved = this.#saved.get(collection);
     if (saved !== undefined) return saved;
     const row = this.#select.get(collection);
@@ -76,6 +82,8 @@ export class Heads {
       count: Number(row.count),
       lastId: Number(row.lastId),
       checksums: Number(row.checksums),
+      gapsUpTo: Number(row.gapsUpTo),
+      unloggedUpTo: Number(row.unloggedUpTo),
     };
     this.#saved.set(collection, head);
     return head;

@@ -3,7 +3,7 @@
  * counters of the collection. The caller keeps a transaction open.
  */
 import type { StatementSync } from "node:sqlite";
-import { checksumOfResource } from "../../core/checksums.ts";
+import { checksumOfDeleted, checksumOfResource } from "../../core/checksums.ts";
 import {
   countChange,
   logCells,
@@ -13,6 +13,7 @@ import {
 } from "../../core/commits/staged-changes.ts";
 import { keptText } from "../../core/superseded.ts";
 import { isInternal } from "../../port/record.ts";
+import { replaceDeleted } from "../../sql/table.ts";
 import { changesTable, deletedTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { TaskParts } from "./commits.ts";
 
@@ -43,7 +44,7 @@ export class Resources {
   }
 
   #write(change: StagedChange): void {
-    const { heads, entries, search, isLogged, marks } = this.#parts;
+    const { heads, entries, search, marks } = this.#parts;
     const { collection, id, version, at, before, next } = change;
     const { number, idKind } = collection;
     const { insert, update, remove, log, noteDeleted } = this.#statementsOf(number);
@@ -52,10 +53,12 @@ export class Resources {
     marks.mark(number, id);
     countChange(head, change);
     head.checksums |= 0;
+    const isLogged = this.#parts.isLogged && !isInternal(collection.name);
+    if (!isLogged) head.unloggedUpTo = head.gapsUpTo = head.sequence;
     change.sequence = head.sequence;
     if (next === undefined) {
       remove.run(row);
-      noteDeleted.run(id, version);
+      noteDeleted.run(id, version, checksumOfDeleted(collection.name, { id, version }));
     } else if (before === undefined) {
       const sqliteId = toSqliteId(idKind, id);
       row = Number(insert.run(sqliteId, version, at, next.checksum, next.text).lastInsertRowid);
@@ -66,7 +69,7 @@ export class Resources {
       entries.removeDamaged(collection, row);
     else entries.update(change, row);
     search.update(collection, row, { before: before?.text, next: next?.text ?? null });
-    if (isLogged && !isInternal(collection.name)) log.run(...logCells(change, keptText(change)));
+    if (isLogged) log.run(...logCells(change, keptText(change)));
     else if (next === undefined && collection.search.length > 0) heads.insertAgain(number);
   }
 
@@ -85,8 +88,7 @@ export class Resources {
       remove: database.prepare(`delete from ${table} where key = ?`),
       log: database.prepare(`insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
       noteDeleted: database.prepare(
-        `insert into ${deletedTable(number)} values (?, ?)
-          on conflict do update set version = max(version, excluded.version)`,
+        `insert into ${deletedTable(number)} values (?, ?, ?) ${replaceDeleted(deletedTable(number))}`,
       ),
     };
     this.#statements.set(number, statements);

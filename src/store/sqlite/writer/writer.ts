@@ -204,10 +204,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     marks,
     transactions,
   });
-  transactions.run(() => {
-    if (isLogged) plans.run(storePlans.logs.noteGapsAtEnd());
-    noteFiles(settings.path, database);
-  });
+  transactions.run(() => noteFiles(settings.path, database));
   const resources = new Resources({ database, heads, entries, search, isLogged, marks });
   const writing = {
     database,
@@ -220,10 +217,11 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     catalogue: () => declarations.catalogue,
     lookupsOf: storePlans.lookupsOf,
     write: (staged: StagedChanges) => done(resources.write(staged)),
-    raiseSequence({ number }: NumberedCollection, by: number) {
+    noteErasure({ number }: NumberedCollection, by: number) {
       const head = heads.of(number);
       head.sequence += by;
-      return done(head.sequence);
+      head.gapsUpTo = head.sequence;
+      return done(undefined);
     },
   };
   const shared = {

@@ -115,3 +115,7 @@ export function randomText(bytes: number, length: number): string {
     .toString(36)
     .padStart(length, "0");
 }
+
+/** Why a key cannot have the id of an account as its subject. */
+export const subjectIsUser =
+  "The subject is the id of a user of this service. Users create their own keys, in their sessions (POST _auth/sessions). Choose another subject.";

@@ -2,7 +2,7 @@
 import { distance } from "fastest-levenshtein";
 import type { Access } from "../access/access.ts";
 import { actions, scopeOf } from "../access/access-declaration.ts";
-import { isEndless } from "../access/api-key.ts";
+import { isEndless, isLive } from "../access/api-key.ts";
 import type { NamedRole } from "../access/roles.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
@@ -18,9 +18,11 @@ import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openKeys, openReader, type StoreReader } from "../store/open.ts";
+import type { ApiKey } from "../store/port/keys.ts";
 import { withoutInternal } from "../store/port/record.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
+import { isOfUser } from "./keys-command.ts";
 import { print } from "./shell.ts";
 import { counted, excerpt } from "./wording.ts";
 
@@ -158,16 +160,38 @@ export function warningsOf(config: Config): string[] {
   ];
 }
 
-/** A sentence about the API keys that never expire. The store must exist. */
-export async function keyWarningsOf({ auth, store }: Config, now: number): Promise<string[]> {
+/** Sentences about the API keys that never expire, and those that the service refuses. The store must exist. */
+export async function keyWarningsOf(config: Config, now: number): Promise<string[]> {
+  const { auth, store } = config;
   if (auth?.keys !== true) return [];
-  const all = await withOpen(openKeys(store), (keys) => keys.all());
+  const refused: ApiKey[] = [];
+  const all = await withOpen(openKeys(store), async (keys) => {
+    const found = await keys.all();
+    for (const key of found)
+      if (isLive(key, now) && (await isOfUser(keys, config, key.subject))) refused.push(key);
+    return found;
+  });
+  return [...endlessKeys(all, now), ...refusedKeys(refused)];
+}
+
+function refusedKeys(refused: readonly ApiKey[]): string[] {
+  if (refused.length === 0) return [];
+  const subjects = refused.length === 1 ? "its subject is" : "their subjects are";
+  return [
+    `API ${refused.length === 1 ? "key" : "keys"} ${namesOf(refused)}: the service refuses requests with ${refused.length === 1 ? "it" : "them"}, because ${subjects} the id of a user. Revoke them with "npx holdfast keys revoke", and let users create their own keys`,
+  ];
+}
+
+function endlessKeys(all: readonly ApiKey[], now: number): string[] {
   const endless = all.filter((key) => isEndless(key, now));
   if (endless.length === 0) return [];
   const never = endless.length === 1 ? "never expires" : "never expire";
-  const names = endless.slice(0, 5).map(({ name, prefix }) => `"${name}" (${prefix})`);
-  const more = endless.length > names.length ? " and others" : "";
-  return [`${counted(endless.length, "API key")} ${never}: ${names.join(", ")}${more}`];
+  return [`${counted(endless.length, "API key")} ${never}: ${namesOf(endless)}`];
+}
+
+function namesOf(keys: readonly ApiKey[]): string {
+  const names = keys.slice(0, 5).map(({ name, prefix }) => `"${name}" (${prefix})`);
+  return `${names.join(", ")}${keys.length > names.length ? " and others" : ""}`;
 }
 
 function publicWrites({ access, collections }: Config): string[] {

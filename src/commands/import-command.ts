@@ -11,12 +11,14 @@ import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
-import type { ImportResult } from "../import/item-reader.ts";
+import type { ImportResult, Profiles } from "../import/item-reader.ts";
 import { readCsv } from "../import/read-csv.ts";
 import { readJson } from "../import/read-json.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
+import { Mirror } from "../users/mirror.ts";
+import { UserRecords } from "../users/user-records.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";
@@ -138,6 +140,7 @@ export async function importInto(
     try {
       return await importAll(store, inputs, {
         ...options,
+        profiles: profilesIn(store, config),
         limits: { depth: jsonDepth, members: jsonMembers },
         onProgress: (bytes, resources) => progress.update(bytes, resources),
       });
@@ -145,6 +148,15 @@ export async function importInto(
       progress.stop();
     }
   });
+}
+
+/** The profiles of users in a store that no service has open. */
+function profilesIn(store: Store, { auth, collections }: Config): Profiles | undefined {
+  const { users } = auth ?? {};
+  const collection = users && collections.get(users.collection);
+  if (users === undefined || collection === undefined) return undefined;
+  const records = new UserRecords(store, users.collection);
+  return new Mirror({ store, records }, users, () => collection).forImports;
 }
 
 /** Deletes what has expired: it would hold unique values, and the import could refer to it. */

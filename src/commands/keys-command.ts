@@ -12,6 +12,7 @@ import {
   prefixOf,
   replaceKey,
   sameLifetime,
+  subjectIsUser,
 } from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
 import { suggest } from "../collection/messages.ts";
@@ -19,7 +20,8 @@ import { durationOf } from "../config/readers.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openKeys, requireStore } from "../store/open.ts";
-import type { ApiKey, Keys } from "../store/port/keys.ts";
+import type { ApiKey, Keys, OpenKeys } from "../store/port/keys.ts";
+import { accountsName } from "../users/user-records.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags, parseDuration } from "./flags.ts";
 import { print, say } from "./shell.ts";
@@ -31,6 +33,7 @@ export async function runCreate(flags: Flags, env: Environment): Promise<void> {
   const properties = propertiesOf(flags, config, now); // a faulty option must not create a store
   await withOpen(openKeys(config.store), async (keys) => {
     await requireFreeName(keys, properties.name, now);
+    await requireNoUser(keys, config, properties.subject);
     const created = await addKey(keys, properties, now);
     warnIfRefused(config);
     warnOfUnknownRoles(properties.roles, config);
@@ -47,7 +50,8 @@ export async function runRotate(named: string, flags: Flags, env: Environment): 
     const overlapMs = parseDuration(String(flags.overlap ?? "1h"), "--overlap");
     // A key that is already being replaced can still work beside its replacement.
     const [old] = (await requireLiveKeys(keys, named, now)).toSorted((a, b) => b.createdAt - a.createdAt);
-    const { prefix } = old as ApiKey;
+    const { prefix, subject } = old as ApiKey;
+    await requireNoUser(keys, config, subject);
     const expiresAt =
       flags.expires === undefined
         ? sameLifetime(old as ApiKey, now)
@@ -113,6 +117,16 @@ function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Co
     const instead = known.length === 0 ? "No rule names any role." : suggest(role, known);
     say(`warning: no rule names the role "${role}". ${instead}`);
   }
+}
+
+/** Throws StartError if a subject is the id of an account, also of one that was deleted. */
+async function requireNoUser(keys: OpenKeys, config: Config, subject: string): Promise<void> {
+  if (await isOfUser(keys, config, subject)) throw new StartError(subjectIsUser);
+}
+
+/** Whether the subject of a key is the id of an account, also of one that was deleted. The service refuses such keys. */
+export async function isOfUser(keys: OpenKeys, { auth }: Config, subject: string): Promise<boolean> {
+  return auth?.users !== undefined && (await keys.hadEver(accountsName, subject));
 }
 
 async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {

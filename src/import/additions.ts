@@ -1,10 +1,9 @@
 /** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
 import { shortJson } from "../collection/messages.ts";
-import type { Unique } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { danglingDetail, takenViolations } from "../store/core/commits/refusals.ts";
 import type { ImportedResource, Load, Refused } from "../store/port/store.ts";
-import type { ItemReader, Merged, Row, Tally } from "./item-reader.ts";
+import type { ItemReader, Merged, ReadingOptions, Row, Tally } from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
 import { Merge } from "./merge.ts";
 import type { Spool } from "./spool.ts";
@@ -23,10 +22,14 @@ export class Additions {
   #count = 0;
 
   /** `on`: the unique key by which the items change resources. @default all items are new resources */
-  constructor(transaction: Load, reader: ItemReader, on?: Unique) {
+  constructor(
+    transaction: Load,
+    reader: ItemReader,
+    { on, profiles }: Pick<ReadingOptions, "on" | "profiles">,
+  ) {
     this.#transaction = transaction;
     this.#invalid = reader.invalid;
-    this.#merge = on && new Merge(transaction, reader, on);
+    this.#merge = on && new Merge(transaction, reader, { unique: on, profiles });
   }
 
   /** The number of resources that the store has added or changed. */

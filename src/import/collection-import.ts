@@ -31,7 +31,7 @@ export async function importCollection(
 ): Promise<ImportResult> {
   const waiting = new Spool();
   const reader = new ItemReader(collection, options, waiting);
-  const additions = new Additions(transaction, reader, options.on);
+  const additions = new Additions(transaction, reader, options);
   const batch = new Batch((rows) => additions.start(rows));
   try {
     for await (const { items, bytesRead } of input) {

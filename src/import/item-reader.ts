@@ -104,6 +104,16 @@ export interface ReadingOptions {
   skipInvalid: boolean;
   /** The unique key by which items change resources (`merge.ts`). @default all items are new resources */
   on?: Unique | undefined;
+  /** The profiles of users, if some of their attributes show what the accounts have. @default none do */
+  profiles?: Profiles | undefined;
+}
+
+/** Profiles of users, with attributes that show what their accounts have. Only a change of the account changes these. */
+export interface Profiles {
+  collection: string;
+  shown: readonly string[];
+  /** Those of these ids that belong to accounts. */
+  withAccount(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const maxListedInvalid = 50;

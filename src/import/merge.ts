@@ -4,14 +4,14 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../collection/collection.ts";
-import { resourceText } from "../collection/resource.ts";
+import { attributeViolation, resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import type { Load } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
-import { type ItemReader, type Merged, newAttributes, type Row } from "./item-reader.ts";
+import { type ItemReader, type Merged, newAttributes, type Profiles, type Row } from "./item-reader.ts";
 import { type InputLocation, type ItemViolation, withValue } from "./items.ts";
 
 /** What an item of an import by a unique key writes. */
@@ -34,6 +34,19 @@ interface Item {
   id: string | undefined;
   value: Record<string, unknown>;
   holder: Stored | undefined;
+  /** The attributes that keep their values, because they show what the account of a user has. */
+  fixed: readonly string[];
+}
+
+/** The attributes that keep their values, for each of some resources. */
+export async function fixedIn(
+  collection: string,
+  holders: readonly (Stored | undefined)[],
+  profiles: Profiles | undefined,
+): Promise<readonly (readonly string[])[]> {
+  if (profiles?.collection !== collection) return holders.map(() => []);
+  const owned = await profiles.withAccount(holders.flatMap((holder) => holder?.id ?? []));
+  return holders.map((holder) => (holder !== undefined && owned.has(holder.id) ? profiles.shown : []));
 }
 
 /** The attributes of an item. Without an id, its text is what follows the id. */
@@ -41,10 +54,12 @@ export function itemValue({ id, text }: Pick<Row, "text"> & { id?: string | unde
   return JSON.parse(id === undefined ? `{"id":0${text}` : text) as Item["value"];
 }
 
+const showsAccount = "shows what the account of the user has: leave it out, or send its current value";
+
 /** Decides what an item writes: nothing (`undefined`) if its resource stays the same, or what is wrong. */
 export function mergeItem(
   { collection, at }: { collection: Collection; at: number },
-  { id, value, holder }: Item,
+  { id, value, holder, fixed }: Item,
 ): Written | readonly ItemViolation[] | undefined {
   const { idKind } = collection;
   if (holder === undefined) {
@@ -58,6 +73,9 @@ export function mergeItem(
   const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;
   const violations: Violation[] = [
     ...(isOther ? [{ in: "body", pointer: "#/id", code: "const", detail } as const] : []),
+    ...fixed
+      .filter((name) => Object.hasOwn(value, name) && !isDeepStrictEqual(value[name], before[name]))
+      .map((name) => attributeViolation(name, "readOnly", showsAccount)),
     ...collection.validate(next, () => before),
   ];
   if (violations.length > 0) return violations.map((each) => withValue(each, value));
@@ -73,13 +91,19 @@ export class Merge {
   readonly #transaction: Load;
   readonly #reader: ItemReader;
   readonly #unique: Unique;
+  readonly #profiles: Profiles | undefined;
   /** How many resources were the same already, and how many were changed. */
   readonly merged: Merged = { changed: 0, same: 0 };
 
-  constructor(transaction: Load, reader: ItemReader, unique: Unique) {
+  constructor(
+    transaction: Load,
+    reader: ItemReader,
+    { unique, profiles }: { unique: Unique; profiles: Profiles | undefined },
+  ) {
     this.#transaction = transaction;
     this.#reader = reader;
     this.#unique = unique;
+    this.#profiles = profiles;
   }
 
   /** Decides what each item writes. The reader notes the invalid ones. */
@@ -88,8 +112,14 @@ export class Merge {
     // The reader has found a key in each of them.
     const keys = values.map((value) => uniqueValue(value, this.#unique) as string);
     const holders = await this.#transaction.holders(this.#unique, keys);
+    const fixed = await fixedIn(this.#reader.collection.name, holders, this.#profiles);
     return rows.flatMap(({ id, location }, n) =>
-      this.#settled(location, { id, value: values[n] as Item["value"], holder: holders[n] }),
+      this.#settled(location, {
+        id,
+        value: values[n] as Item["value"],
+        holder: holders[n],
+        fixed: fixed[n] as Item["fixed"],
+      }),
     );
   }
 

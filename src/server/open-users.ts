@@ -1,5 +1,6 @@
 /** Opens the people of a service: what their sign-in needs of the store, the configuration and the main thread. */
 
+import { isLive } from "../access/api-key.ts";
 import { systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
@@ -138,6 +139,9 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     mailsPerHour: config.mail?.perHour ?? usualMailsPerHour,
     profiles: profilesOf(service, settings),
     mirror: new Mirror({ store, records }, settings, () => profileCollection(service(), settings)),
+    hasKey: async (subject) =>
+      config.auth?.keys === true &&
+      (await store.keys.all()).some((key) => key.subject === subject && isLive(key, now())),
     providerSecrets: config.providerSecrets,
     prefix: config.http.prefix,
     warn,

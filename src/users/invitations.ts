@@ -55,7 +55,7 @@ export class Invitations {
     source: AuditSource,
     { mails }: { mails: boolean },
   ): Promise<MadeInvitation> {
-    const { records, audit, settings, now, mail, untilCommitted } = this.#parts;
+    const { records, audit, settings, now, mail, hasKey, untilCommitted } = this.#parts;
     const read = readAddress(asked.email);
     return untilCommitted(async () => {
       if ((await records.accountOf(read.key)) !== undefined)
@@ -63,6 +63,11 @@ export class Invitations {
       if (asked.user !== undefined) {
         if ((await records.account(asked.user)) !== undefined)
           throw taken("user", "The profile has an account already.");
+        if (await hasKey(asked.user))
+          throw taken(
+            "user",
+            "A valid API key has the id of the profile as its subject. Revoke the key first.",
+          );
         if (!(await records.exists(settings.collection, asked.user)))
           throw invalidMember("user", "user", `There is no profile with the id "${asked.user}".`);
       }

@@ -5,6 +5,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { type Attributes, textWithId } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
+import type { Profiles } from "../import/item-reader.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import type { Account, UserRecords } from "./user-records.ts";
@@ -30,6 +31,16 @@ export class Mirror {
     this.#records = records;
     this.#names = Object.entries(mirror) as [keyof MirroredAccount, string][];
     this.#collection = collection;
+  }
+
+  /** The profiles, for imports. `undefined` if they show nothing. */
+  get forImports(): Profiles | undefined {
+    if (this.#names.length === 0) return undefined;
+    return {
+      collection: this.#collection().name,
+      shown: this.#names.map(([, name]) => name),
+      withAccount: async (ids) => new Set((await this.#records.accountsIn(ids)).map(({ id }) => id)),
+    };
   }
 
   /** The text of a profile with what the account has. Without an account, it has no mirrored attribute. */

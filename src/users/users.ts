@@ -88,6 +88,8 @@ export interface UserParts {
   mailsPerHour: number;
   profiles: Profiles;
   mirror: Mirror;
+  /** Whether a valid API key acts as a subject. */
+  hasKey: (subject: string) => Promise<boolean>;
   /** The secrets of the providers, by name. */
   providerSecrets: Readonly<Record<string, string>>;
   /** The path of the collections, such as `/api/v1`. */
@@ -699,6 +701,11 @@ export class Users {
       throw signInFailed();
     const { user } = invitation;
     if (user !== undefined && (await records.account(user)) !== undefined) throw signInFailed();
+    if (user !== undefined && (await this.#parts.hasKey(user)))
+      throw new Problem(
+        "KEY_UNAVAILABLE",
+        "A valid API key acts as the profile of this invitation. An administrator must revoke the key first.",
+      );
     return invitation;
   }
 

@@ -9,6 +9,7 @@ import {
   type NewKey,
   replaceKey,
   sameLifetime,
+  subjectIsUser,
 } from "../../access/api-key.ts";
 import { parseScope } from "../../access/principal.ts";
 import { timeOf } from "../../collection/dates.ts";
@@ -317,9 +318,7 @@ async function create(service: WithKeys, content: Buffer): Promise<Changed> {
 /** Throws KEY_UNAVAILABLE if a subject is the id of an account, also of one that was deleted. */
 async function requireNoUser({ keys }: WithKeys, subject: string): Promise<void> {
   if ((await keys.isOfUser?.(subject)) !== true) return;
-  throw unavailable(
-    "The subject is the id of a user of this service. Users create their own keys, in their sessions (POST _auth/sessions). Choose another subject.",
-  );
+  throw unavailable(subjectIsUser);
 }
 
 /** Throws KEY_UNAVAILABLE, and what `readBody` throws. */

@@ -203,7 +203,10 @@ async function addAll(
   try {
     const principal = caller.principal?.subject ?? null;
     load = await service.load(into, { principal, length: spool.length });
-    const additions = new Additions(load, reader, asked.on);
+    const additions = new Additions(load, reader, {
+      on: asked.on,
+      profiles: service.users?.mirror.forImports,
+    });
     for (const rows of spool.batches({ haveId: true })) {
       gone.signal.throwIfAborted();
       await additions.start(rows);

@@ -143,11 +143,11 @@ function existing(id: string): Problem {
 
 /** What the first items of an import by a unique key write: each changes the resource that has its key. */
 async function mergedRows(
-  { service: { store } }: TaskWork,
+  { service: { store, users } }: TaskWork,
   collection: Collection,
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
-  const { mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
+  const { fixedIn, mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
   return untilLong(
     items,
     async ({ id, text = "" }): Promise<readonly [Row | Problem | undefined, number]> => {
@@ -156,7 +156,8 @@ async function mergedRows(
       const holder =
         holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
       const length = holder?.text.length ?? 0;
-      const written = mergeItem({ collection, at }, { id, value, holder });
+      const [fixed = []] = await fixedIn(collection.name, [holder], users?.mirror.forImports);
+      const written = mergeItem({ collection, at }, { id, value, holder, fixed });
       if (written === undefined || "textWith" in written) return [written && { ...written, holder }, length];
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;
       const message = `${subjectAt(pointer ?? "#", "The resource")} ${detail}.`;

@@ -1,4 +1,5 @@
 /** What one kind of database does for a store. The class Store has all methods of the port, and calls these. */
+
 import type { Erased, LogHead } from "../port/change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../port/commit.ts";
 import type { OpenKeys } from "../port/keys.ts";
@@ -15,6 +16,7 @@ import type {
   StoreStatistics,
 } from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
+import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
 import { CataloguePlans, type NumberedCollection } from "./catalogue.ts";
@@ -32,6 +34,17 @@ import { SecretPlans } from "./secret.ts";
 
 /** The plans of a store, in the dialect of its database. */
 export type StorePlans = ReturnType<typeof createPlans>;
+
+/** Whether a resource of a collection has an id, or ever had it. An unknown collection has none. */
+export function* hadEver(
+  { catalogue, historyOf, logs }: StorePlans,
+  name: string,
+  id: string,
+): Plan<boolean> {
+  const collection = yield* catalogue.find(name);
+  if (collection === undefined || !isStorable(id)) return false;
+  return (yield* historyOf(collection).exists(id)) || (yield* logs.lastDeleted(collection, id)) > 0;
+}
 
 /**
  * Makes the plans, with the texts of their statements. `chunk`: the limits of a statement that rebuilds resources of the past.

@@ -101,6 +101,11 @@ export class HistoryPlans {
     return (yield* this.#sql.page(id, before, limit)).map(({ id: _, ...change }) => change);
   }
 
+  /** Whether a resource with an id exists. */
+  *exists(id: string): Plan<boolean> {
+    return (yield* this.#currentOf([id])).size > 0;
+  }
+
   /** The changes after a sequence, without their texts. */
   keysAfter(sequence: number, limit: number): Plan<LoggedRowKey[]> {
     return this.#sql.keysAfter(sequence, limit);

@@ -44,5 +44,7 @@ export interface Keys {
 
 /** The API keys of a store. A service can have the store open at the same time. */
 export interface OpenKeys extends Keys {
+  /** Whether a resource of a collection has an id, or ever had it. An unknown collection has none. */
+  hadEver(collection: string, id: string): Promise<boolean>;
   close(): Promise<void>;
 }

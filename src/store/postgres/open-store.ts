@@ -1,6 +1,8 @@
 /** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
+
 import { Problem, StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
+import { hadEver } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -106,5 +108,8 @@ export async function openPostgresKeys(url: string): Promise<OpenKeys> {
     await connections.close();
     throw error;
   }
-  return Object.assign(keys, { close: () => connections.close() });
+  return Object.assign(keys, {
+    hadEver: (...key: [string, string]) => runPlan(hadEver(storePlans, ...key), run),
+    close: () => connections.close(),
+  });
 }

@@ -1,10 +1,12 @@
 /** The engine for SQLite files: opens a file as a store, for reading only, or for its API keys. */
+
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
 import type { Engine } from "../core/driver.ts";
+import { hadEver } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { ExpectedEnd } from "../core/loads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -215,7 +217,10 @@ function openSqliteKeys(path: string): OpenKeys {
         writeBesideService({ path, database }, () => runner.run(storePlans.keys.change(change))),
       ),
   });
-  return Object.assign(keys, { close: async () => database.close() });
+  return Object.assign(keys, {
+    hadEver: (...key: [string, string]) => withStartErrors(() => runner.run(hadEver(storePlans, ...key))),
+    close: async () => database.close(),
+  });
 }
 
 /** How long to wait for a service that is starting. */

@@ -27,10 +27,11 @@ async function start(t: Parameters<typeof startPeople>[0]) {
     collections: {
       users: {
         timestamps: true,
+        unique: ["name"],
         schema: {
           type: "object",
           properties: {
-            name: { type: "string" },
+            name: { type: "string", maxLength: 40 },
             email: { type: "string", readOnly: true },
             roles: { type: "array", items: { type: "string" }, readOnly: true },
           },
@@ -163,4 +164,40 @@ test("what brings back earlier texts of profiles brings back no address and no r
   );
   assert.deepEqual(shown(restored), { email: undefined, roles: undefined });
   assert.deepEqual(shown(await profileOf(bob.user.id)), { email: undefined, roles: undefined });
+});
+
+test("no import changes them in the profile of an account, and an import sets them in another profile", async (t) => {
+  const { people, send, profileOf } = await start(t);
+  const { token, user } = await people.join(ada, { profile: { name: "Ada" } });
+  const other = bodyOf<Profile>(await send(token, "POST", "users", { name: "Bob" }), 201);
+  const before = await profileOf(user.id);
+  const evil = { name: "Ada", roles: ["root"] };
+  const contents: Record<string, string> = {
+    "application/json": JSON.stringify([evil]),
+    "application/x-ndjson": JSON.stringify(evil),
+    "text/csv": "name,email\nAda,eve@example.org\n",
+  };
+  const importing = (type: string, body: string, headers = {}) =>
+    people.service.send({
+      method: "POST",
+      path: "/api/v1/users/_import?on=name",
+      body,
+      headers: { ...bearer(token), "content-type": type, ...headers },
+    });
+  for (const [type, body] of Object.entries(contents)) {
+    const answer = await importing(type, body);
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(answer.text, /shows what the account of the user has/);
+    const begun = await importing(type, body, { prefer: "respond-async" });
+    assert.equal(begun.status, 202, begun.text);
+    const path = String(begun.headers.location);
+    const ended = () => people.service.send({ path, headers: bearer(token) });
+    await until("the task ends", async () => /"endedAt"/.test((await ended()).text));
+    assert.match((await ended()).text, /shows what the account of the user has/);
+  }
+  assert.deepEqual(shown(await profileOf(user.id)), shown(before));
+  const same = { name: "Ada", email: ada, roles: before.roles };
+  const both = [same, { name: "Bob", email: "bob@example.org" }];
+  bodyOf(await importing("application/json", JSON.stringify(both)));
+  assert.equal((await profileOf(other.id)).email, "bob@example.org");
 });

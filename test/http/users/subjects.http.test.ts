@@ -4,9 +4,9 @@ import { type TestContext, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
 import { openKeys } from "../../../src/store/open.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
-import { machineTime } from "../../until.ts";
+import { machineTime, until } from "../../until.ts";
 import { start as startAudited } from "./audit-fixture.ts";
-import { bearer, bodyOf, problemOf } from "./people.ts";
+import { bearer, bodyOf, goodPassword, problemOf } from "./people.ts";
 
 const ada = "ada@root.example";
 const pair = createPair("EdDSA");
@@ -62,4 +62,31 @@ test("the id of a deleted account is no subject of a token either", async (t) =>
   assert.equal((await ask("DELETE", `_accounts/${id}`)).status, 205);
   pass();
   assert.equal(problemOf(await read(token(id))), "401 INVALID_TOKEN");
+});
+
+test("a profile whose id is the subject of a valid key gets no account, until the key is revoked", async (t) => {
+  const id = "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
+  const people = await startAudited(t, { auth: { keys: true }, seeds: { users: [{ id }] } });
+  const { ask } = people;
+  const makeKey = async (name: string) =>
+    bodyOf<{ prefix: string }>(await ask("POST", "_keys", { name, subject: id }), 201).prefix;
+  const email = "bob@example.org";
+  const invite = () => ask("POST", "_invitations", { email, user: id });
+  const first = await makeKey("first");
+  const refused = await invite();
+  assert.equal(problemOf(refused), "409 UNIQUE_VIOLATION");
+  assert.match(refused.text, /A valid API key has the id of the profile as its subject/);
+  bodyOf(await ask("POST", `_keys/${first}/_revoke`));
+  bodyOf(await invite(), 201);
+  const mailed = () => people.mails.find(({ to }) => to === email)?.text;
+  await until("the mail is there", () => mailed() !== undefined);
+  const second = await makeKey("second");
+  const [, invitation] = /#invitation=([\w-]{43})/.exec(mailed() ?? "") ?? [];
+  const signUp = { email, password: goodPassword, invitation };
+  const { ticket } = bodyOf<{ ticket: string }>(await people.post("sign-up", signUp), 202);
+  const code = await people.codeFor(email, 1);
+  const verify = () => people.post("sign-in", { ticket, code });
+  assert.equal(problemOf(await verify()), "409 KEY_UNAVAILABLE");
+  bodyOf(await ask("POST", `_keys/${second}/_revoke`));
+  bodyOf(await verify());
 });

@@ -13,8 +13,9 @@ export function keyCredentials(keys: Keys): CredentialKind<ApiKey> {
     nameOf: prefixOf,
     find: (prefix) => keys.find(prefix),
     hashOf: ({ hash }) => hash,
-    principalOf: ({ subject, roles, scopes }) => ({
+    principalOf: ({ prefix, subject, roles, scopes }) => ({
       subject,
+      key: prefix,
       roles,
       claims: {},
       scopes: scopes === undefined ? undefined : parseScopes(scopes),

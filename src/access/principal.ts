@@ -19,6 +19,8 @@ export interface Principal {
   claims: Readonly<Record<string, unknown>>;
   /** The permissions that limit the credential; `undefined` if it has no such limit. */
   scopes: readonly Scope[] | undefined;
+  /** The prefix of the API key. Absent for other credentials. */
+  key?: string;
   /**
    * The session of a user who has signed in, and when the user last proved who they are. Absent for other credentials.
    * `mustAddFactor`: it can do nothing before the user has set up a second factor.

@@ -1,12 +1,17 @@
 /** What a task can do and tell: as much as the request of its caller. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addKey } from "../../src/access/api-key.ts";
+import { put } from "../../src/records.ts";
+import { openKeys, openStore } from "../../src/store/open.ts";
+import { accountsName, UserRecords } from "../../src/users/user-records.ts";
 import { makeFolder } from "../folder.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
 import { openTestStore } from "./test-store.ts";
+import { bearer, type Signed, startPeople } from "./users/people.ts";
 
 const text = { type: "string", maxLength: 99 } as const;
 const own = { where: { owner: "$subject" } } as const;
@@ -30,6 +35,11 @@ const service = await startServiceForFile({
       unique: ["code"],
       references: { boss: { collection: "bosses", onDelete: "restrict" } },
       access: some,
+    },
+    notes: {
+      schema: { properties: { code: text, n: { type: "integer" } } },
+      attributes: { code: { roles: ["editor"] } },
+      access: { read: "authenticated", write: "authenticated" },
     },
     codes: {
       schema: { properties: { code: text, n: { type: "integer" } } },
@@ -148,4 +158,100 @@ test("an import and a rewind end when their caller no longer administers the ser
   const { state, reason } = await finished("eve", begun, next);
   assert.equal(state, "failed");
   assert.match(reason ?? "", /no longer administers the service/);
+});
+
+test("an undo keeps the present values of attributes that its caller cannot see", async () => {
+  const { id } = await made("notes", { code: "old", n: 1 });
+  const change = { filter: { n: 1 }, max: 9, patch: { code: "new", n: 2 } };
+  const changed = await task("eve", "notes/_bulk", change);
+  assert.deepEqual([changed.state, changed.changed], ["done", 1]);
+  const undone = await task("hans", `_tasks/${changed.id}/_undo`);
+  assert.deepEqual([undone.state, undone.changed], ["done", 1]);
+  const read = await as("eve", `notes/${id}`, { method: "GET" });
+  assert.deepEqual(read.json, { id, code: "new", n: 1 });
+});
+
+test("a task ends before its next slice when its API key is revoked, and not when the key expires", async (t) => {
+  const store = await openTestStore(makeFolder());
+  t.after(() => store.release());
+  const collections = { things: { access: { read: "public", write: "authenticated" } } } as const;
+  const keyed = { ...hr, keys: true };
+  const first = await startService({ auth: keyed, collections, store: store.address });
+  const keys = await openKeys(store.address);
+  const begin = async (name: string) => {
+    const properties = { name, subject: name, roles: ["hr"], scopes: undefined, expiresAt: undefined };
+    const { text: credential, key } = await addKey(keys, properties, machineTime());
+    const headers = {
+      authorization: `Bearer ${credential}`,
+      ...asTask,
+      "content-type": "application/x-ndjson",
+    };
+    const body = Array.from({ length: 3_000 }, (_, n) => `{"n":${n}}\n`).join("");
+    return {
+      key,
+      begun: await first.send({ method: "POST", path: "/api/v1/things/_import", headers, body }),
+    };
+  };
+  const revoked = await begin("revoked");
+  const expired = await begin("expired");
+  await first.stop();
+  await keys.invalidate(revoked.key.prefix, { revokedAt: machineTime() });
+  await keys.invalidate(expired.key.prefix, { expiresAt: machineTime() });
+  await keys.close();
+  const next = await startService({ auth: keyed, collections, store: store.address });
+  t.after(() => next.stop());
+  const failed = await finished("hans", revoked.begun, next);
+  assert.deepEqual(
+    [failed.state, failed.reason],
+    ["failed", "The API key that began the task was revoked. The task ended."],
+  );
+  assert.equal((await finished("hans", expired.begun, next)).state, "done");
+});
+
+test("a task ends when the account of its caller is disabled, and does without the roles that the account loses", async (t) => {
+  const store = await openTestStore(makeFolder());
+  t.after(() => store.release());
+  const options = { store: store.address, users: { roles: ["ops", "member"] } };
+  const people = await startPeople(t, options);
+  const { service: first } = people;
+  const ada = await people.join("ada@example.org");
+  const bob = await people.join("bob@example.org");
+  const root = await people.join("root@example.org");
+  await first.stop();
+  const setAccount = async (id: string, set: object) => {
+    const opened = await openStore(store.address);
+    const records = new UserRecords(opened, "users");
+    const account = await records.account(id);
+    assert.ok(account);
+    await records.commit(
+      [put(accountsName, id, account.version, { ...account.value, ...set })],
+      machineTime(),
+    );
+    await opened.close();
+  };
+  for (const { user } of [ada, bob, root]) await setAccount(user.id, { roles: ["ops"] });
+  const second = await startPeople(t, options);
+  const begin = ({ token }: Signed) =>
+    second.service.send({
+      method: "POST",
+      path: "/api/v1/articles/_import",
+      headers: { ...bearer(token), ...asTask, "content-type": "application/x-ndjson" },
+      body: Array.from({ length: 3_000 }, (_, n) => `{"n":${n}}\n`).join(""),
+    });
+  const [ofAda, ofBob] = [await begin(ada), await begin(bob)];
+  await second.service.stop();
+  await setAccount(ada.user.id, { disabled: true });
+  await setAccount(bob.user.id, { roles: ["member"] });
+  const third = await startPeople(t, options);
+  const reasons = [ofAda, ofBob].map(async (begun) => {
+    assert.equal(begun.status, 202, begun.text);
+    const path = `/api/v1/_tasks/${(begun.json as Task).id}`;
+    const read = async () => (await third.service.send({ path, headers: bearer(root.token) })).json as Task;
+    await until("the task ends", async () => (await read()).state === "failed");
+    return (await read()).reason;
+  });
+  assert.deepEqual(await Promise.all(reasons), [
+    "The account that began the task was disabled. The task ended.",
+    "The caller of the task no longer administers the service.",
+  ]);
 });

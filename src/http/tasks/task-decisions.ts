@@ -1,8 +1,9 @@
 /** Decides what becomes of some resources in the plan of a task. Each is decided as its own request would be. */
 import type { Collection } from "../../collection/collection.ts";
-import { resourceText } from "../../collection/resource.ts";
+import { pickMembers, resourceText } from "../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
 import type { Unique } from "../../collection/unique.ts";
+import { withKept } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import { allOf } from "../../query/filter.ts";
@@ -246,13 +247,25 @@ async function wayBack(
   if (then === undefined) return notKept();
   requireRight(exists ? "update" : "create", then.text);
   if (exists) requireRight("update", before.text);
-  const attributes = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
+  const restored = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
+  // As in a restore, attributes that the caller cannot see keep their present values.
+  const hidden = task.kind === "undo" ? collection.visibility?.hidden : undefined;
+  const attributes =
+    hidden === undefined
+      ? restored
+      : withKept(
+          pickMembers(restored, (name) => !hidden.has(name)),
+          clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>),
+          (name) => hidden.has(name),
+        );
   const violations = collection.validate(attributes);
   if (violations.length > 0)
     return new Problem("VALIDATION_FAILED", "It does not fit the current schema.", { violations });
   const next = collection.timestamps
     ? resourceText(collection.idKind, id, withTimestamps(attributes, at, before))
-    : then.text;
+    : hidden === undefined
+      ? then.text
+      : resourceText(collection.idKind, id, attributes);
   return exists
     ? { key, expect: version, next, replaced: before.text.length }
     : { key, expect: "absent", next, after: version };

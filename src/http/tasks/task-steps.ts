@@ -9,7 +9,7 @@ import type { TaskStep, Tasks } from "../../tasks/task-loop.ts";
 import type { Service } from "../service.ts";
 import { planNext } from "./task-plan.ts";
 import { doSlice, type Source, wayBackOf } from "./task-slices.ts";
-import { requireAdministrator, type TaskWork } from "./task-work.ts";
+import { principalNow, requireAdministrator, type TaskWork } from "./task-work.ts";
 
 /** How long the store may take for the changes of a slice, in milliseconds, besides what every commit takes. */
 const sliceMs = 5;
@@ -23,7 +23,8 @@ export function createTaskStep(service: Service, { records }: Pick<Tasks, "recor
   const pace = new Pace();
   return async (task, lease) => {
     const request = await records.request(task.value.id);
-    const caller = { principal: request.principal ?? undefined, quota: undefined };
+    const principal = request.principal === null ? undefined : await principalNow(service, request.principal);
+    const caller = { principal, quota: undefined };
     const work: TaskWork = { service, records, task, lease, request, caller };
     requireAdministrator(work);
     const { state, isPlanned, part, parts } = task.value;

@@ -1,5 +1,6 @@
 /** One task at work: its service, its request, and the caller whose rights it has. */
 import { Socket } from "node:net";
+import type { Principal } from "../../access/principal.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
@@ -40,6 +41,25 @@ export function operationIn({ service, caller }: Pick<TaskWork, "service" | "cal
 /** The collection of an import. Its caller sets every attribute, because the access rules do not apply to imports. */
 export function importedIn(service: Service, name: string): Collection {
   return { ...(findCollection(service, name) ?? openCollection(name)), visibility: undefined };
+}
+
+/**
+ * The caller of a task as it is now: with the roles of the beginning that a user still has. Throws INSUFFICIENT_SCOPE if the account was
+ * disabled or deleted, or the API key revoked. A credential that has only expired does not end a task.
+ */
+export async function principalNow({ users, keys }: Service, principal: Principal): Promise<Principal> {
+  const { subject, session, roles } = principal;
+  const ended = (why: string) => new Problem("INSUFFICIENT_SCOPE", `${why} The task ended.`);
+  if (principal.key !== undefined) {
+    const key = await keys?.store.find(principal.key);
+    if (key?.revokedAt !== undefined) throw ended("The API key that began the task was revoked.");
+  }
+  if (users === undefined) return principal;
+  const account = (await users.records.account(subject))?.value;
+  if (account?.disabled === true) throw ended("The account that began the task was disabled.");
+  if (session === undefined) return principal;
+  if (account === undefined) throw ended("The account that began the task was deleted.");
+  return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
 }
 
 /** Throws INSUFFICIENT_SCOPE if only administrators can begin such a task, and its caller no longer administers the service. */

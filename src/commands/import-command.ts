@@ -17,8 +17,6 @@ import { readJson } from "../import/read-json.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
-import { Mirror } from "../users/mirror.ts";
-import { UserRecords } from "../users/user-records.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";
@@ -140,7 +138,7 @@ export async function importInto(
     try {
       return await importAll(store, inputs, {
         ...options,
-        profiles: profilesIn(store, config),
+        profiles: await profilesIn(store, config),
         limits: { depth: jsonDepth, members: jsonMembers },
         onProgress: (bytes, resources) => progress.update(bytes, resources),
       });
@@ -151,10 +149,14 @@ export async function importInto(
 }
 
 /** The profiles of users in a store that no service has open. */
-function profilesIn(store: Store, { auth, collections }: Config): Profiles | undefined {
+async function profilesIn(store: Store, { auth, collections }: Config): Promise<Profiles | undefined> {
   const { users } = auth ?? {};
   const collection = users && collections.get(users.collection);
   if (users === undefined || collection === undefined) return undefined;
+  const [{ Mirror }, { UserRecords }] = await Promise.all([
+    import("../users/mirror.ts"),
+    import("../users/user-records.ts"),
+  ]);
   const records = new UserRecords(store, users.collection);
   return new Mirror({ store, records }, users, () => collection).forImports;
 }

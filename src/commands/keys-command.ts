@@ -21,7 +21,6 @@ import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openKeys, requireStore } from "../store/open.ts";
 import type { ApiKey, Keys, OpenKeys } from "../store/port/keys.ts";
-import { accountsName } from "../users/user-records.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags, parseDuration } from "./flags.ts";
 import { print, say } from "./shell.ts";
@@ -126,7 +125,9 @@ async function requireNoUser(keys: OpenKeys, config: Config, subject: string): P
 
 /** Whether the subject of a key is the id of an account, also of one that was deleted. The service refuses such keys. */
 export async function isOfUser(keys: OpenKeys, { auth }: Config, subject: string): Promise<boolean> {
-  return auth?.users !== undefined && (await keys.hadEver(accountsName, subject));
+  if (auth?.users === undefined) return false;
+  const { accountsName } = await import("../users/user-records.ts");
+  return keys.hadEver(accountsName, subject);
 }
 
 async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {

@@ -4,9 +4,9 @@ import { openCollection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { Lease, renewMs } from "../lease.ts";
 import { Records } from "../records.ts";
-import type { ServingStore } from "../store/port/store.ts";
+import type { ServingStore, Store } from "../store/port/store.ts";
+import type { StoreClock } from "../store-clock.ts";
 import type { Expiry } from "./expired.ts";
-import type { StoreClock } from "./store-clock.ts";
 
 /** The internal collection with the lease. */
 const leaseCollection = "_leases";
@@ -14,7 +14,7 @@ const leaseCollection = "_leases";
 /** What a sweeper depends on. */
 export interface SweeperParts {
   expiry: Expiry;
-  store: ServingStore;
+  store: ServingStore & Pick<Store, "time">;
   clock: Clock;
   /** Whether several instances can use the store. */
   isShared: boolean;

@@ -46,6 +46,7 @@ export function tracedStore(store: Store, tracing: StoreTracing): Store {
     sizes: (collections) => span("sizes", undefined, () => store.sizes(collections)),
     receipt: (...args) => span("receipt", undefined, () => store.receipt(...args)),
     changesAfter: (...args) => span("changesAfter", args[0], () => store.changesAfter(...args)),
+    deleteAfter: (...args) => span("deleteAfter", args[0].collection, () => store.deleteAfter(...args)),
     changesOf: (...args) => span("changesOf", args[0].collection, () => store.changesOf(...args)),
     version: (...args) => span("version", args[0].collection, () => store.version(...args)),
     versionAt: (...args) => span("versionAt", args[0].collection, () => store.versionAt(...args)),

@@ -17,7 +17,6 @@ import type { Config } from "../config.ts";
 import { clockSeconds } from "../counters.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { liveStore } from "../expiry/live-store.ts";
-import { StoreClock } from "../expiry/store-clock.ts";
 import { Sweeper } from "../expiry/sweeper.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { type Counting, startCounting } from "../http/admission/exact-counts.ts";
@@ -42,6 +41,7 @@ import { startWhenFree } from "../store/core/loads.ts";
 import { createTurnBudget, type TurnBudget } from "../store/core/turn-budget.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import type { HistoryStore, Store } from "../store/port/store.ts";
+import { StoreClock } from "../store-clock.ts";
 import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
 import { TaskRecords } from "../tasks/task-records.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
@@ -322,6 +322,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   let step: Promise<TaskStep> | undefined;
   const tasks = new Tasks({
     records: new TaskRecords(store),
+    store,
     now,
     newUuid,
     isReady: preparation.isComplete,

@@ -5,6 +5,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../errors.ts";
 import { isOvertaken, type Versioned } from "../records.ts";
+import type { Store } from "../store/port/store.ts";
+import { StoreClock } from "../store-clock.ts";
 import { ended, isAtWork, type Task } from "./task.ts";
 import type { TaskRecords } from "./task-records.ts";
 
@@ -17,6 +19,8 @@ export type Lease = Pick<Task, "holder" | "until">;
 /** What tasks depend on. */
 export interface TaskParts {
   records: TaskRecords;
+  /** The store that the instances share. Its clock decides how long a task is leased. */
+  store: Pick<Store, "time">;
   /** Unix time in milliseconds. */
   now: () => number;
   newUuid: () => string;
@@ -45,6 +49,7 @@ const sweepMs = 3_600_000;
 export class Tasks {
   readonly #parts: TaskParts;
   readonly #holder: string;
+  readonly #storeClock: StoreClock;
   readonly #stopping = new AbortController();
   #wake = new AbortController();
   #loop: Promise<void> | undefined;
@@ -53,6 +58,7 @@ export class Tasks {
   constructor(parts: TaskParts) {
     this.#parts = parts;
     this.#holder = parts.newUuid();
+    this.#storeClock = new StoreClock(parts.store);
   }
 
   get records(): TaskRecords {
@@ -97,13 +103,16 @@ export class Tasks {
   async #round(): Promise<boolean> {
     const { records, now, isShared } = this.#parts;
     const active = await records.active();
+    if (active.length > 0 && isShared) await this.#storeClock.measure();
+    const storeTime = () => now() + this.#storeClock.offsetMs;
+    const time = storeTime();
     const own = active.filter(
       ({ value: { holder, until } }) =>
-        !isShared || holder === null || holder === this.#holder || until <= now(),
+        !isShared || holder === null || holder === this.#holder || until <= time,
     );
     for (const task of own) {
       if (this.#stopping.signal.aborted) return false;
-      const busyMs = await this.#step(task);
+      const busyMs = await this.#step(task, storeTime());
       await delay(busyMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
     if (own.length === 0 && now() - (this.#sweptAt ?? 0) > sweepMs) {
@@ -113,14 +122,12 @@ export class Tasks {
     return own.length > 0;
   }
 
-  async #step(task: Versioned<Task>): Promise<number> {
+  /** `time`: that of the store, for the lease. Each commit of the step also needs the version of the task that it began with. */
+  async #step(task: Versioned<Task>, time: number): Promise<number> {
     const { step, records, now, warn } = this.#parts;
     try {
       if (isAtWork(task.value))
-        return await this.#inTime(
-          task.value.id,
-          step(task, { holder: this.#holder, until: now() + leaseMs }),
-        );
+        return await this.#inTime(task.value.id, step(task, { holder: this.#holder, until: time + leaseMs }));
       await records.clean(task, now());
       return 1;
     } catch (error) {

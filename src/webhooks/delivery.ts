@@ -3,7 +3,7 @@ import type { CommitWatch } from "../changes/commit-watch.ts";
 import { eventText } from "../changes/event.ts";
 import type { FeedParts } from "../changes/feed.ts";
 import type { Clock } from "../clock.ts";
-import type { HistoryStore, ServingStore } from "../store/port/store.ts";
+import type { HistoryStore, ServingStore, Store } from "../store/port/store.ts";
 import type { KeptSecrets } from "./kept-secrets.ts";
 import type { ReceiverParts } from "./receivers.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
@@ -28,7 +28,7 @@ export type WebhookFeed = FeedParts & { watch: CommitWatch };
 
 /** Everything that the webhooks of one service depend on. */
 export interface WebhookParts extends WebhookRules, SendParts {
-  store: ServingStore & HistoryStore;
+  store: ServingStore & HistoryStore & Pick<Store, "time">;
   records: WebhookRecords;
   secrets: KeptSecrets;
   /** Absent if the store keeps no history. */

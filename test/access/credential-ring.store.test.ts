@@ -70,6 +70,7 @@ test("a key is known with what its maker said of its holder", async (t) => {
   const plain = await make();
   assert.deepEqual(await ring.principalOf(plain), {
     subject: "kim",
+    key: prefixOf(plain),
     roles: ["editor"],
     claims: {},
     scopes: undefined,

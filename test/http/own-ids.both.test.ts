@@ -35,6 +35,13 @@ const guarded = await startServiceForFile({
   collections: {
     articles: { access: { read: owner("authorId"), write: owner("authorId") } },
     forms: { access: { create: "authenticated", read: { role: "editor" } } },
+    pages: {
+      access: {
+        read: [owner("owner"), { where: { public: true } }],
+        write: owner("owner"),
+        create: "authenticated",
+      },
+    },
     fixed: { access: { read: "authenticated", update: "authenticated" } },
     counted: { id: "integer", access: { read: owner("authorId"), write: "authenticated" } },
   },
@@ -239,6 +246,63 @@ describe("an id that was deleted", () => {
     assert.equal((first.json as { text: string }).text, "first");
     const restore = { method: "POST", path: `${base}/${path}/_restore`, content: { version: 1 } };
     check(await service.send(restore), { status: 200, headers: { ETag: '"4"' } });
+  });
+});
+
+describe("the id of a deleted resource of another caller", () => {
+  const path = (id: string) => `${base}/pages/${id}`;
+  const create = (who: Caller, id: string, content: object) =>
+    sendAs(guarded, who, { ...put(`pages/${id}`, content), method: "PUT" });
+  const ask = (who: Caller, id: string, suffix = "") => sendAs(guarded, who, { path: path(id) + suffix });
+  const versions = async (who: Caller, id: string) =>
+    ((await ask(who, id, "/_changes")).json as { version: number; principal?: string }[]).map(
+      ({ version, principal }) => [version, principal],
+    );
+
+  test("is not free while the history has its delete, and its owner restores it", async () => {
+    const id = newId();
+    check(await create("ada", id, { owner: "ada", text: "mine" }), { status: 201 });
+    check(await sendAs(guarded, "ada", { method: "DELETE", path: path(id) }), { status: 205 });
+    const answer = await create("bob", id, { owner: "bob", text: "taken" });
+    check(answer, { ...taken, headers: { ETag: undefined } });
+    const operations = [
+      {
+        method: "PUT",
+        path: `/pages/${id}`,
+        headers: { "If-None-Match": "*" },
+        body: { id, owner: "bob", text: "taken" },
+      },
+    ];
+    const batch = await sendAs(guarded, "bob", {
+      method: "POST",
+      path: `${base}/_batch`,
+      content: { operations },
+    });
+    assert.equal(batch.status, 412, batch.text);
+    const restored = await sendAs(guarded, "ada", {
+      method: "POST",
+      path: `${path(id)}/_restore`,
+      content: { version: 1 },
+    });
+    check(restored, { status: 201, headers: { ETag: '"3"' } });
+  });
+
+  test("is free for its owner, whose earlier lives others see only as far as they could", async () => {
+    const id = newId();
+    check(await create("ada", id, { owner: "ada", text: "secret" }), { status: 201 });
+    check(await sendAs(guarded, "ada", { method: "DELETE", path: path(id) }), { status: 205 });
+    check(await create("ada", id, { owner: "ada", text: "open", public: true }), { status: 201 });
+    assert.equal((await ask("bob", id)).status, 200);
+    assert.equal((await ask("bob", id, "?version=1")).status, 404);
+    assert.equal((await ask("ada", id, "?version=1")).status, 200);
+    assert.deepEqual(await versions("bob", id), [[3, undefined]]);
+    assert.deepEqual(await versions("ada", id), [
+      [3, "ada"],
+      [2, "ada"],
+      [1, "ada"],
+    ]);
+    const text = (await ask("ada", id, "?version=1")).text;
+    assert.match(text, /secret/);
   });
 });
 

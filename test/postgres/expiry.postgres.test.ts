@@ -1,8 +1,8 @@
 /** Several instances on one database: one of them deletes what has expired, and all of them go by the clock of the database. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StoreClock } from "../../src/expiry/store-clock.ts";
 import { openStore } from "../../src/store/open.ts";
+import { StoreClock } from "../../src/store-clock.ts";
 import { startService } from "../http/service.ts";
 import { testClock } from "../http/webhooks/clock.ts";
 import { machineTime, until } from "../until.ts";

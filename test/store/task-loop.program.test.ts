@@ -28,6 +28,7 @@ test(
     const warnings: string[] = [];
     const tasks = new Tasks({
       records,
+      store,
       now: machineTime,
       newUuid: () => "holder",
       isReady: () => true,
@@ -44,6 +45,52 @@ test(
       warnings[0],
       "the task stuck: a step has not ended after 0.01 s. The service tries it again.",
     );
+  }),
+);
+
+test(
+  "an instance whose clock is wrong takes a task when the clock of the store says that its lease is over, and not before",
+  onStore(openSqliteFixture, async (store) => {
+    const records = new TaskRecords(store);
+    await records.prepare();
+    const hourMs = 3_600_000;
+    const time = machineTime();
+    // The machine is right, and the store an hour ahead or behind. So an instance has a wrong clock.
+    for (const [name, storeTime, left, isTaken] of [
+      ["behind", time + hourMs, -1, true],
+      ["ahead", time - hourMs, 60_000, false],
+    ] as const) {
+      const task = { ...newTask({ id: name, kind: "update", by: null, createdAt: 1 }), holder: "other" };
+      const leased = { ...task, until: storeTime + left };
+      await records.commit(await records.begun(leased, { principal: null }), time);
+      const taken: string[] = [];
+      const looks = { count: 0 };
+      const tasks = new Tasks({
+        records,
+        store: {
+          time: async () => {
+            looks.count++;
+            return storeTime + (machineTime() - time);
+          },
+        },
+        now: machineTime,
+        newUuid: () => "holder",
+        isReady: () => true,
+        isShared: true,
+        step: async ({ value: { id } }, { until: end }) => {
+          taken.push(id);
+          assert.ok(Math.abs(end - storeTime) < hourMs / 2, "the lease is in the time of the store");
+          return 1;
+        },
+        warn: () => {},
+      });
+      tasks.start();
+      await until("it has looked", () => looks.count > 1 || taken.includes(name));
+      await tasks.stop();
+      assert.equal(taken.includes(name), isTaken, name);
+      const found = await records.task(name);
+      await records.commit([records.moved(found as NonNullable<typeof found>, { active: "no" })], time);
+    }
   }),
 );
 

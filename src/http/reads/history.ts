@@ -26,10 +26,23 @@ export async function readEarlierState(
       ? await store.version(key, pointInTime.version)
       : await store.versionAt(key, pointInTime.at);
   if (stored === undefined) return notFound;
-  // A caller who can no longer see the resource cannot see its history either.
   const isForAll = guard.visible === "everything" && collection.expires === undefined;
-  const isVisible = isForAll || seesLast(guard, await lastState(store, key));
+  const isVisible = isForAll || (await seesVersion(service, { guard, key }, stored));
   return isVisible ? foundResult(service, operation, request, stored) : notFound;
+}
+
+/**
+ * Whether a version exists for the caller. A caller who cannot see the last state of a life cannot see its earlier versions either, and
+ * sees versions of an earlier life only as far as the rules allow it.
+ */
+export async function seesVersion(
+  { store }: Data,
+  { guard, key }: { guard: Guard; key: Key },
+  stored: Stored,
+): Promise<boolean> {
+  const present = await lastState(store, key);
+  const life = await lifeOf(store, key, { version: stored.version, present });
+  return seesLast(guard, life) && (life === present || guard.sees(stored.text));
 }
 
 /** Reads a page of changes. It is not found if the store keeps no change of the resource. */
@@ -44,12 +57,20 @@ export async function readChanges(
   if (!seesLast(guard, state)) return notFound;
   const found = await service.store.changesOf(key, { before, limit: limit + 1 });
   if (found.length === 0 && before === beforeNone) return notFound;
-  const showsPrincipal = service.settings.showPrincipal || mayLast(guard, "update", state);
-  const changes = found.slice(0, limit).map((change) => ({
-    ...change,
-    ...(showsPrincipal ? authorOf(change.principal) : noAuthor),
-    group: change.group === undefined ? undefined : service.tags.group(change.group),
-  }));
+  const changes: ShownChange[] = [];
+  let life: LastState | undefined;
+  for (const change of found.slice(0, limit)) {
+    // The newest change comes first, so a delete is the end of an earlier life.
+    if (life === undefined || change.kind === "deleted")
+      life = await lifeOf(service.store, key, { version: change.version - 1, present: state });
+    if (!seesLast(guard, life)) continue;
+    const showsPrincipal = service.settings.showPrincipal || mayLast(guard, "update", life);
+    changes.push({
+      ...change,
+      ...(showsPrincipal ? authorOf(change.principal) : noAuthor),
+      group: change.group === undefined ? undefined : service.tags.group(change.group),
+    });
+  }
   return { kind: "changes", operation, changes, more: found.length > limit };
 }
 
@@ -103,6 +124,21 @@ export function seesLast(guard: Guard, state: LastState | undefined): state is L
 /** Whether the caller can do this with a resource in its last state. Without the real one, only a rule without `where` allows it. */
 export function mayLast(guard: Guard, action: Action, { last, isOlder }: LastState): boolean {
   return isOlder ? guard.canWithAll(action) : guard.may(action, last.text);
+}
+
+/**
+ * The last state of the life that a version belongs to: each delete ends a life, and an id that is used again begins another one.
+ * `present`: the last state of the resource. `undefined` if the store does not know it.
+ */
+async function lifeOf(
+  store: Data["store"],
+  key: Key,
+  { version, present }: { version: number; present: LastState | undefined },
+): Promise<LastState | undefined> {
+  const end = await store.deleteAfter(key, version);
+  if (end === undefined || end.version === present?.deleted?.version) return present;
+  const last = await store.version(key, end.version - 1);
+  return last && { last, deleted: end, isOlder: false };
 }
 
 /**

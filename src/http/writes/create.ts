@@ -1,5 +1,6 @@
 /** Creates resources, and in open mode their collections. */
 import type { Collection } from "../../collection/collection.ts";
+import { expiryPrincipal } from "../../collection/expiry.ts";
 import { fitId, reservedIdViolations } from "../../collection/ids.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { resourceText, withoutId } from "../../collection/resource.ts";
@@ -12,6 +13,7 @@ import { type Create, type CreateWithId, keyOf } from "../operations/operation.t
 import type { Result } from "../operations/result.ts";
 import { idTaken, requirePreconditions } from "../protocol/conditional.ts";
 import { readObject, requireWhole } from "../protocol/content.ts";
+import { lastState, mayLast, seesLast } from "../reads/history.ts";
 import type { Clock, Data, Service, Surface } from "../service.ts";
 import { type CollectionWrite, type CommitPlan, inTime, type Write } from "./commit.ts";
 import { decideCreate, requireId } from "./decide.ts";
@@ -87,9 +89,26 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
     // What has expired leaves its version.
     if (collection.expires !== undefined) await service.expiry?.release(key);
     const lastVersion = await service.store.lastVersion(key);
+    if (lastVersion > 0) await requireFree(write);
     return planFor(write, { key, current: undefined, next, at, lastVersion, isAsSent });
   },
 };
+
+/**
+ * Throws PRECONDITION_FAILED if the id belonged to a resource that the caller may not read and delete, and whose delete is in the history:
+ * its owner can still restore it. The id of an expired resource is free. That of a user who had an account is not. The commit fails if
+ * the resource comes back meanwhile (`Change.last`).
+ */
+async function requireFree({ service, operation }: Write<CreateWithId>): Promise<void> {
+  const { collection, id, guard } = operation;
+  const { store, users } = service;
+  const isProfile = collection.name === users?.settings.collection;
+  if (isProfile && (await users?.records.isOfAccount(id))) throw idTaken(undefined);
+  if (guard.visible === "everything" && guard.canWithAll("delete")) return;
+  const state = await lastState(store, keyOf(operation));
+  if (state?.deleted === undefined || state.isOlder || state.deleted.principal === expiryPrincipal) return;
+  if (!seesLast(guard, state) || !mayLast(guard, "delete", state)) throw idTaken(undefined);
+}
 
 /** Throws INVALID_PARAMETER if clients cannot choose this id. */
 function requireChoosable({ name, idKind }: Collection, id: string): void {

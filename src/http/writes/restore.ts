@@ -12,7 +12,7 @@ import { keyOf, type Restore } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
-import { type LastState, lastState, mayLast, seesLast } from "../reads/history.ts";
+import { type LastState, lastState, mayLast, seesLast, seesVersion } from "../reads/history.ts";
 import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./commit.ts";
 import { decideReplace } from "./decide.ts";
 import { planFor } from "./plan.ts";
@@ -83,8 +83,11 @@ async function decide(
   version: number,
 ): Promise<CommitPlan | WriteAttempt> {
   const { service, operation } = write;
-  const old = await service.store.version(keyOf(operation), version);
-  if (old === undefined || !operation.guard.sees(old.text)) return notFound;
+  const { guard } = operation;
+  const key = keyOf(operation);
+  const old = await service.store.version(key, version);
+  if (old === undefined || !guard.sees(old.text)) return notFound;
+  if (guard.visible !== "everything" && !(await seesVersion(service, { guard, key }, old))) return notFound;
   hold(write, state.last, old);
   return planRestore(write, state, old);
 }

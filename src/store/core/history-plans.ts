@@ -106,6 +106,14 @@ export class HistoryPlans {
     return (yield* this.#currentOf([id])).size > 0;
   }
 
+  /** The first delete of an id above a version. */
+  *deleteAfter(id: string, version: number): Plan<ResourceChange | undefined> {
+    const found = yield* this.#sql.deleteAfter(id, version);
+    if (found === undefined) return undefined;
+    const { id: _, ...change } = found;
+    return change;
+  }
+
   /** The changes after a sequence, without their texts. */
   keysAfter(sequence: number, limit: number): Plan<LoggedRowKey[]> {
     return this.#sql.keysAfter(sequence, limit);
@@ -409,6 +417,12 @@ function makeTexts(
       `select ${change.sql} from ${changes}
         where id = $1::text and version < $2::bigint order by version desc limit $3::bigint`,
       allOf(change),
+    ),
+    // The last delete bounds the search, because a resource that was never deleted can have a million changes.
+    deleteAfter: query<[string, number], (ResourceChange & { id: string }) | undefined>(
+      `select ${change.sql} from ${changes} where id = $1::text and version > $2::bigint and kind = 'deleted'
+        and version <= (select version from ${deleted} where id = $1::text) order by version limit 1`,
+      firstOf(change),
     ),
     upTo: query<[string, number], Made | undefined>(
       `select ${change.sql} from ${changes} where id = $1::text and version <= $2::bigint order by version desc limit 1`,

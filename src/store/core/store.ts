@@ -173,6 +173,10 @@ export class Store implements StorePort {
     return (await this.#readLog(key, (history) => history.changesOf(key.id, page), single)) ?? [];
   }
 
+  deleteAfter(key: Key, version: number): Promise<ResourceChange | undefined> {
+    return this.#readLog(key, (history) => history.deleteAfter(key.id, version), single);
+  }
+
   version(key: Key, version: number): Promise<Stored | undefined> {
     return this.#readLog(key, (history) => history.version(key.id, version), { lengthOf: textLength });
   }

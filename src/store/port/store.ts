@@ -217,6 +217,9 @@ export interface HistoryStore {
    */
   changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]>;
 
+  /** The first delete of an id above a version; `undefined` if the log has none. */
+  deleteAfter(key: Key, version: number): Promise<ResourceChange | undefined>;
+
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(key: Key, version: number): Promise<Stored | undefined>;
 

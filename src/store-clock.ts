@@ -1,5 +1,5 @@
-/** The clock that decides about expiry. All instances on a database must decide the same, so they use its clock. */
-import type { Store } from "../store/port/store.ts";
+/** The clock of a store. The clocks of instances can differ, so what they must decide in the same way follows that of the database. */
+import type { Store } from "./store/port/store.ts";
 
 /** The offset of this machine's clock to the clock of a database, as it was last measured. */
 export class StoreClock {
@@ -15,14 +15,15 @@ export class StoreClock {
     return this.#offsetMs;
   }
 
-  /** Measures the offset. A difference that the time of the answer can explain counts as 0. Throws UNAVAILABLE. */
-  async measure(): Promise<void> {
-    if (this.#store.time === undefined) return;
+  /** Measures the offset, and returns it. A difference that the time of the answer can explain counts as 0. Throws UNAVAILABLE. */
+  async measure(): Promise<number> {
+    if (this.#store.time === undefined) return 0;
     const asked = Date.now();
     const start = performance.now();
     const theirs = await this.#store.time();
     const halfMs = (performance.now() - start) / 2;
     const offsetMs = theirs - (asked + halfMs);
     this.#offsetMs = Math.abs(offsetMs) <= halfMs + 1 ? 0 : Math.round(offsetMs);
+    return this.#offsetMs;
   }
 }

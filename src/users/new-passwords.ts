@@ -1,6 +1,6 @@
 /** New passwords: whether others can guess them, and their hashes. */
 import { Problem } from "../errors.ts";
-import { isBreached, refusedPassword } from "./password-rules.ts";
+import { isBreached, normalizedPassword, refusedPassword } from "./password-rules.ts";
 import type { Account } from "./user-records.ts";
 import type { UserParts, Visitor } from "./users.ts";
 
@@ -39,7 +39,7 @@ export class NewPasswords {
   async hash(password: string, { network, gone }: Visitor): Promise<string> {
     const { settings, hasher } = this.#parts;
     const onFailure = (error: unknown) => this.#noteUnasked(error);
-    if (settings.password.breached && (await isBreached(password, fetch, { onFailure })))
+    if (settings.password.breached && (await isBreached(normalizedPassword(password), fetch, { onFailure })))
       throw passwordRefused({ code: "breached", detail: "This password is on a list of stolen passwords." });
     return hasher.hash(password, network, gone);
   }

@@ -7,12 +7,13 @@ import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { Problem, StartError } from "../errors.ts";
 import { startThread } from "../program.ts";
+import { normalizedPassword } from "./password-rules.ts";
 import type { HashResult, HashTask } from "./password-thread.ts";
 
 /** Hashes passwords and compares them with hashes. */
 export interface PasswordHasher {
   /**
-   * A new hash of a password as a PHC string. Throws UNAVAILABLE if too many calls wait in the process, and QUOTA_EXCEEDED if too
+   * A new hash of a password in its normalized form, as a PHC string. Throws UNAVAILABLE if too many calls wait in the process, and QUOTA_EXCEEDED if too
    * many wait for this network. If `gone` is aborted before a thread begins, it does not begin, and the call rejects with
    * INVALID_REQUEST.
    */
@@ -89,8 +90,8 @@ class ThreadedHasher implements PasswordHasher {
   async hash(password: string, network: string, gone?: AbortSignal): Promise<string> {
     if (!password.isWellFormed()) throw new TypeError("The password has half of a surrogate pair.");
     const parameters = { ...current, nonce: randomBytes(nonceLength) };
-    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network, gone);
-    return toPhc(parameters, tag);
+    const message = Buffer.from(normalizedPassword(password));
+    return toPhc(parameters, await this.#run({ ...parameters, message }, network, gone));
   }
 
   async verify(
@@ -100,7 +101,8 @@ class ThreadedHasher implements PasswordHasher {
     gone?: AbortSignal,
   ): Promise<Verified> {
     const { parameters, tag: expected } = parsePhc(phc ?? unknown);
-    const tag = await this.#run({ ...parameters, message: Buffer.from(password) }, network, gone);
+    const message = Buffer.from(normalizedPassword(password));
+    const tag = await this.#run({ ...parameters, message }, network, gone);
     const isRight = timingSafeEqual(tag, expected) && phc !== undefined && password.isWellFormed();
     return { isRight, isOutdated: isRight && !isCurrent(parameters) };
   }

@@ -16,7 +16,7 @@ export interface PasswordContext {
 
 /** Why a password is refused. */
 export interface PasswordRefusal {
-  code: "length" | "common" | "personal";
+  code: "length" | "control" | "common" | "personal";
   /** A sentence for the user, without the password. */
   detail: string;
 }
@@ -36,8 +36,22 @@ const wordLength = { least: 3, most: 64 };
 /** The most words that a password is compared with. */
 const mostWords = 1_000;
 
-/** Why a password is refused; `undefined` if it is not. The password is judged as it is, with its spaces. */
-export function refusedPassword(password: string, context: PasswordContext): PasswordRefusal | undefined {
+/**
+ * The form of a password that is compared and stored, as RFC 8265 §4.2 says (OpaqueString): each space is U+0020, and the text is in the
+ * Unicode form NFC. Keyboards and systems write the same characters in different forms.
+ */
+export function normalizedPassword(password: string): string {
+  return password.replace(/\p{Zs}/gu, " ").normalize("NFC");
+}
+
+/** Why a password is refused; `undefined` if it is not. Judges it in the form that is stored, with its spaces. */
+export function refusedPassword(given: string, context: PasswordContext): PasswordRefusal | undefined {
+  const password = normalizedPassword(given.slice(0, 8 * longest)); // a character can have several parts
+  if (/\p{Cc}/u.test(password))
+    return {
+      code: "control",
+      detail: "A password has no control characters, such as a tab or the end of a line.",
+    };
   const { length } = [...password.slice(0, 2 * longest + 1)];
   if (length < shortest || length > longest || !password.isWellFormed())
     return { code: "length", detail: `A password has ${shortest} to ${longest} characters.` };
@@ -69,7 +83,7 @@ function wordsOf({ title, address, texts, words }: PasswordContext): ReadonlySet
   for (const text of [title, address, ...address.split("@"), ...words, ...short])
     for (const word of [text, ...text.split(/[^\p{L}\p{N}\p{M}]+/u)]) {
       if (all.size >= mostWords) return all;
-      const lower = word.trim().toLowerCase();
+      const lower = normalizedPassword(word).trim().toLowerCase();
       if (lower.length >= wordLength.least) all.add(lower);
     }
   return all;

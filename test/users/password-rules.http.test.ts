@@ -25,6 +25,7 @@ describe("a password", () => {
     "😀".repeat(256),
     "oceanXqzvkw7",
     "Bäbbage-kiste",
+    "zvke\u0301q".repeat(50), // 250 characters in the form that is stored
     "is ad ok", // parts of two letters do not count
   ])
     test(`can be ${password.slice(0, 20)}`, () =>
@@ -38,6 +39,10 @@ describe("a password", () => {
     ["😀".repeat(257), "length"],
     ["x".repeat(1_000_000), "length"],
     ["qzvkwmt\ud800", "length"],
+    ["e\u0301q".repeat(3), "length"],
+    ["qzvk\twmtxu", "control"],
+    ["qzvkwmtxu\n", "control"],
+    ["ocean\u00a0library", "personal"],
     ["password", "common"],
     ["PassWord", "common"],
     ["1234567890", "common"],

@@ -54,6 +54,19 @@ export function isExactKey(text: string): boolean {
   return /^(?:=|>[0-9]{3,40}|<[0-9]{3,40}~)$/.test(text);
 }
 
+/** A number of JSON without an exponent: 1e-7 is `0.0000001`. */
+export function textOfNumber(value: number): string {
+  const [mantissa = "", exponent] = String(value).split("e");
+  if (exponent === undefined) return mantissa;
+  const [, sign = "", whole = "", fraction = ""] = shape.exec(mantissa) ?? [];
+  const point = whole.length + Number(exponent);
+  const digits = whole + fraction;
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  const padded = digits.padEnd(point, "0");
+  const rest = padded.slice(point);
+  return `${sign}${padded.slice(0, point)}${rest === "" ? "" : `.${rest}`}`;
+}
+
 /** Reads a number in the form of `isDecimal`, with any number of digits. */
 export function exactOf(text: string): Exact {
   const [, sign, whole = "", fraction = ""] = shape.exec(text) ?? [];

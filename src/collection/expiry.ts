@@ -22,8 +22,9 @@ export function readExpires(
     throw mustBe(at, 'an attribute with a date, such as "expiresAt"', declared);
   const info = attributeInfo(source(), path);
   const types = [...(info.types ?? [])].filter((type) => type !== "null");
-  const isDate = types.length > 0 && types.every((type) => type === "string" || type === "number");
-  if (info.dates === undefined || !isDate)
+  // The format "date-value" needs no type, because it has dates of both.
+  const isDate = info.types === undefined || types.length > 0;
+  if (info.dates === undefined || !isDate || !types.every((type) => type === "string" || type === "number"))
     throw new StartError(
       `${at}: the schema must declare "${formatPath(path)}" as a date, such as { "type": "string", "format": "date-time" }.`,
     );

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { lowerAscii } from "./text-comparison.ts";
 
 /** The version of the results of this file. Stored keys with another version are made again. Increase the number with every change. */
-export const foldingVersion = `1, Unicode ${process.versions.unicode}`;
+export const foldingVersion = `2, Unicode ${process.versions.unicode}`;
 
 let anyAscii: typeof import("any-ascii").default | undefined;
 
@@ -96,7 +96,9 @@ const blocks = [
 
 /** The text without regard to case, in every script. */
 export function foldCase(text: string): string {
-  return text.normalize("NFC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
+  // Lower case first: ẞ has no other upper case, but its lower case ß has SS.
+  const upper = text.normalize("NFC").toLowerCase().toUpperCase();
+  return upper.toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 
 /** All characters beyond ASCII that folding changes, and what they become. */

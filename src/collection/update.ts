@@ -6,7 +6,15 @@ import { Problem } from "../errors.ts";
 import { countNames, namesPerOperation, toFragment } from "../json/pointer.ts";
 import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
 import type { IsExact } from "./attributes.ts";
-import { exactKeyOf, exactOf, isDecimal, maxDigits, sumOfExact, textOfExact } from "./exact-numbers.ts";
+import {
+  exactKeyOf,
+  exactOf,
+  isDecimal,
+  maxDigits,
+  sumOfExact,
+  textOfExact,
+  textOfNumber,
+} from "./exact-numbers.ts";
 import { shortJson } from "./messages.ts";
 import { findOverlap, formatPath, type Path, parsePath } from "./paths.ts";
 import { compareCodePoints } from "./text-comparison.ts";
@@ -266,7 +274,7 @@ function numberAfter(operation: UpdateOperation, current: unknown): number {
 
 /** The text of an exact number that an operand means. A number of JSON means its digits. */
 function exactOperand(operand: unknown): string | undefined {
-  const text = typeof operand === "number" ? String(operand) : operand;
+  const text = typeof operand === "number" ? textOfNumber(operand) : operand;
   return typeof text === "string" && isDecimal(text) ? text : undefined;
 }
 
@@ -274,7 +282,7 @@ function exactAfter(operation: UpdateOperation, current: unknown = "0"): string 
   const { operator } = operation;
   const operand = exactOperand(operation.operand);
   if (operand === undefined) {
-    const why = `must be an exact number without an exponent, such as "12.50", not ${shortJson(operation.operand)}`;
+    const why = `must be an exact number with at most ${maxDigits} digits, such as "12.50", not ${shortJson(operation.operand)}`;
     throw misfit(operation, why, "operand");
   }
   const key = exactKeyOf(current);

@@ -1,6 +1,6 @@
 /** Operands of comparisons with exact numbers. They are compared by their values, however they are written. */
 import { typeOf } from "../collection/attributes.ts";
-import { exactKeyOf, maxDigits } from "../collection/exact-numbers.ts";
+import { exactKeyOf, maxDigits, textOfNumber } from "../collection/exact-numbers.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
 import { type DateKind, isComparing } from "./date-operands.ts";
@@ -37,7 +37,7 @@ export function exactCondition(
   const isEquality = kind === "in" || kind === "contains";
   for (const each of written) {
     const other = isText ? literals.get(String(each)) : each;
-    const key = exactKeyOf(typeof each === "number" ? String(each) : each);
+    const key = exactKeyOf(typeof each === "number" ? textOfNumber(each) : each);
     if (key !== undefined) keys.add(key);
     else if (isEquality && other === null) others.add(other);
     else if (isEquality && typeof other === "boolean" && types?.has(typeOf(other)) === true)

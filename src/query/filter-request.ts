@@ -2,10 +2,13 @@
  * Reads the filter of a request: parameters of a query string such as `views:gte=10`, and JSON. Converts values to the types
  * that the attribute can have, and counts conditions against the limits of a filter.
  */
+
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { exactKeyOf } from "../collection/exact-numbers.ts";
 import { foldText } from "../collection/folding.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
+import { instantKeyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
 import { Problem, toSentence } from "../errors.ts";
@@ -35,7 +38,7 @@ import {
   type Scalar,
 } from "./filter.ts";
 import { unknownOperator } from "./foreign-syntax.ts";
-import { checkComparison } from "./impossible.ts";
+import { checkComparison, checkListed } from "./impossible.ts";
 import { isOperator, legacySuffixes, type OperatorName, operators, takesSeveral } from "./operators.ts";
 import {
   type Attribute,
@@ -352,10 +355,15 @@ function toCondition(
   if (takes === "boolean")
     return conditionFor(operator, attribute, isText ? [written[0] === "true"] : written);
   const compared = datesFor(operator, attribute);
-  if (compared !== undefined)
+  if (compared !== undefined) {
+    for (const each of written)
+      checkListed({ operator, attribute, written: each }, dateKeyOf, location, reading);
     return toDateCondition(operator, { attribute, compared }, { written, isText }, reading);
+  }
   const exact = exactFor(operator, attribute);
   if (exact !== undefined) {
+    for (const each of written)
+      checkListed({ operator, attribute, written: each }, exactKeyOf, location, reading);
     const refuse = (why: string) => reading.violations.add(location, "exact", why);
     return requested(operator, attribute, exactCondition(exact, attribute.path, { written, isText }, refuse));
   }
@@ -365,6 +373,12 @@ function toCondition(
     return isText ? meant : valuesOf(each, operator, attribute);
   });
   return conditionFor(operator, attribute, values);
+}
+
+/** The instant that a value means, also as a number in a query string. */
+function dateKeyOf(value: unknown): string | undefined {
+  const isMillis = typeof value === "string" && /^-?[0-9]{5,}$/.test(value);
+  return instantKeyOf(isMillis ? Number(value) : value, "date");
 }
 
 /** The values that a text in a query string can mean, such as "1" and 1. Omits values that the attribute cannot have. */

@@ -1,8 +1,12 @@
 /** Finds conditions that can never match because of the schema. The service refuses them. */
+
+import type { ErrorObject } from "ajv/dist/2020.js";
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { type Never, whyNever } from "../collection/possible.ts";
-import { itemsOf, type ResolveRef } from "../collection/subschemas.ts";
+import { detailOf } from "../collection/schema-violations.ts";
+import { alwaysWith, itemsOf, type ResolveRef } from "../collection/subschemas.ts";
+import { isObject } from "../json/values.ts";
 import type { Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute, Reading } from "./reading.ts";
@@ -53,6 +57,31 @@ function neverOf({ operator, attribute, written, values }: Comparison): Never | 
   if (kind === "in") return whyNone(values, schemas, resolve);
   const others = [...(types ?? ["string" as const])].some((type) => type !== "array" && type !== "null");
   return others ? undefined : whyNone(values, itemsOf(schemas, resolve), resolve);
+}
+
+/**
+ * Adds a violation if the schema lists the values of an attribute, and none of them means the same as the one that the client wrote.
+ * `keyOf`: the key by which values are compared, such as that of an exact number.
+ */
+export function checkListed(
+  { operator, attribute: { fits }, written }: Pick<Comparison, "operator" | "attribute" | "written">,
+  keyOf: (value: unknown) => string | undefined,
+  location: Location,
+  { violations }: Reading,
+): void {
+  const key = keyOf(written);
+  if (operators[operator].kind !== "in" || fits === undefined || key === undefined) return;
+  const { schemas, resolve } = fits;
+  const all = schemas.flatMap((each) => (isObject(each) ? [each, ...alwaysWith(each, resolve)] : []));
+  for (const schema of all)
+    for (const keyword of ["enum", "const"]) {
+      if (!isObject(schema) || !Object.hasOwn(schema, keyword)) continue;
+      const limit = schema[keyword];
+      if ([limit].flat().some((each) => keyOf(each) === key)) continue;
+      const error = { keyword, schema: limit, params: {} } as ErrorObject;
+      violations.add(location, "value", () => `${detailOf(error)}, not ${shortJson(written)}`);
+      return;
+    }
 }
 
 function whyNone(

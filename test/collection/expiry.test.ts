@@ -9,6 +9,7 @@ const formats = {
   day: { type: ["string", "null"], format: "date" },
   millis: { type: "integer", format: "unix-millis" },
   any: { format: "date-value", type: ["string", "number"] },
+  untyped: { format: "date-value" },
 } as const;
 
 const expiring = (expires: string, more: CollectionDeclaration = {}) =>
@@ -22,7 +23,7 @@ const expiring = (expires: string, more: CollectionDeclaration = {}) =>
   });
 
 describe("the option expires", () => {
-  for (const name of ["time", "day", "millis", "any", "nested.time"])
+  for (const name of ["time", "day", "millis", "any", "untyped", "nested.time"])
     test(`takes a date: ${name}`, async () => {
       const { expires, indexes } = await expiring(name);
       assert.deepEqual(expires, { path: name.split("."), descending: false, as: "date", expires: true });

@@ -179,6 +179,7 @@ test("ignore compares texts of every script without case, or also without accent
     ["École", "ÉCOLE", kinds],
     ["e\u0301t\u00e9", "ÉTÉ", kinds],
     ["Straße", "STRASSE", kinds],
+    ["STRAẞE", "straße", kinds],
     ["ΟΔΟΣ", "οδος", kinds],
     ["École", "ecole", ["accents"]],
     ["ＡＢ", "ab", ["accents"]],

@@ -12,6 +12,8 @@ const schema = {
     sku: { type: "string" },
     price: { type: "string", format: "decimal" },
     bytes: { type: ["string", "null"], format: "int64" },
+    size: { type: "string", format: "decimal", enum: ["1.0", "2.50"] },
+    shown: { type: "string", format: "date", enum: ["2026-01-01"] },
     parts: { type: "array", items: { type: "string", format: "decimal" } },
     stock: { properties: { worth: { type: "string", format: "decimal" } } },
   },
@@ -113,6 +115,7 @@ for (const collection of ["products", "plain"])
       ["price:gt=9.5", { price: { gt: "9.5" } }, (price) => price > scaledExact("9.5")],
       ["price:gte=9.50", { price: { gte: 9.5 } }, (price) => price >= scaledExact("9.5")],
       ["price:lt=0", { price: { lt: 0 } }, (price) => price < 0n],
+      ["price:gt=0.0000001", { price: { gt: 1e-7 } }, (price) => price > scaledExact("0.0000001")],
       ["price:lte=-0.0", { price: { lte: "-0.0" } }, (price) => price <= 0n],
       [
         `price:gt=-${bigger}&price:lt=${bigger}`,
@@ -219,6 +222,10 @@ describe("a request is refused", () => {
     ["price:gt=1e3", "exact", /no exponent/],
     ["price=+5", "exact", /write "\+" as %2B/],
     [`price:lt=${bigger}0`, "exact", /at most 38 digits/],
+    ["size=3", "value", /must be one of .*, not "3"/],
+    ["shown=2026-01-02", "value", /, not "2026-01-02"/],
+    ["shown=1767225600001", "value", /, not "1767225600001"/],
+    ["size:in=1.00,3", "value", /must be one of .*, not "3"/],
     ["price:gte=null", "exact", /cannot be compared with "null"/],
     ["aggregate=count&group=price:month", "figureType", /needs a date, but the attribute is an exact number/],
     ["aggregate=sum(sku)", "figureType", /needs a number/],
@@ -231,6 +238,10 @@ describe("a request is refused", () => {
       assert.equal(violation?.code, code);
       assert.match(violation.detail, detail);
     });
+  test("but a listed number is found in any form", async () => {
+    for (const query of ["size=1.00", "size=2.5", "shown=2026-01-01", "shown=1767225600000"])
+      assert.deepEqual((await get(query, "products")).json, []);
+  });
   test("but null finds what has none", async () => {
     const { json } = await get("bytes=null&fields=bytes", "products");
     assert.deepEqual(json, [{ id: 1, bytes: null }]);
@@ -267,6 +278,8 @@ describe("an update", () => {
     [{ price: "0.10" }, { price: { $increment: "0.2" } }, { price: "0.30" }],
     [{ price: "5" }, { price: { $increment: "-0.005" } }, { price: "4.995" }],
     [{ price: "0.1" }, { price: { $increment: 0.2 } }, { price: "0.3" }],
+    [{ price: "1" }, { price: { $increment: 1.25e-7 } }, { price: "1.000000125" }],
+    [{ price: "1" }, { price: { $increment: -1.5e21 } }, { price: "-1499999999999999999999" }],
     [{}, { price: { $increment: "1.50" } }, { price: "1.50" }],
     [{ price: "-1.50" }, { price: { $increment: "1.5" } }, { price: "0.00" }],
     [{ bytes: "9007199254740993" }, { bytes: { $increment: 2 } }, { bytes: "9007199254740995" }],
@@ -296,9 +309,9 @@ describe("an update", () => {
     [{ price: "1" }, { price: { $increment: "abc" } }, "operand", /must be a number, not "abc"/],
     [
       { price: "1" },
-      { price: { $increment: 1e21 } },
+      { price: { $increment: 1e-40 } },
       "operand",
-      /must be an exact number without an exponent/,
+      /must be an exact number with at most 38 digits/,
     ],
     [{ sku: "1" }, { sku: { $increment: "1" } }, "operand", /must be a number, not "1"/],
     [{ bytes: null }, { bytes: { $increment: "1" } }, "type", /needs an exact number, but the value is null/],

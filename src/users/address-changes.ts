@@ -60,6 +60,7 @@ export class AddressChanges {
       template: isFree ? "email" : undefined,
       visitor,
       user: account.id,
+      isOwner: true,
     });
   }
 

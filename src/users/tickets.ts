@@ -111,6 +111,8 @@ export interface TicketAsked {
   visitor: Asking;
   /** The user who asks, if the ticket changes an account. */
   user?: string | undefined;
+  /** Whether the owner of the address asks: in a session, or on a known device. The limit of all mails is not for them. @default false */
+  isOwner?: boolean;
   /** What the ticket keeps, encrypted. It must fit into JSON. */
   content?: object;
 }
@@ -191,12 +193,20 @@ export class Tickets {
   }
 
   /** Stores a ticket together with the mail that has its code. Throws UNAVAILABLE if the service sends too many mails. */
-  async give({ kind, to, template, visitor, user, content }: TicketAsked): Promise<GivenTicket> {
+  async give({
+    kind,
+    to,
+    template,
+    visitor,
+    user,
+    content,
+    isOwner = false,
+  }: TicketAsked): Promise<GivenTicket> {
     const { records, vault, mailChange, onMail, publicUrl, now } = this.#parts;
     const { text, id } = newTicketText();
     const code = newCode();
     const at = now();
-    const isMailed = await this.#takeMail({ kind, to }, visitor);
+    const isMailed = await this.#takeMail({ kind, to, isOwner }, visitor);
     const ticket = await records.untilCommitted(async (): Promise<Decided<Ticket>> => {
       const earlier = isMailed ? undefined : await this.#lastMailed({ kind, to });
       const made: Ticket = {
@@ -259,14 +269,14 @@ export class Tickets {
 
   /** Whether a mail to the address is allowed now. Throws UNAVAILABLE if the service sends too many. */
   async #takeMail(
-    { kind, to: { key: address } }: Pick<TicketAsked, "kind" | "to">,
+    { kind, to: { key: address }, isOwner }: Pick<TicketAsked, "kind" | "to" | "isOwner">,
     visitor: Asking,
   ): Promise<boolean> {
     const { limits, mailsPerHour, now, audit } = this.#parts;
-    const subject = `${purposeOf(kind)} ${address}`;
+    const toAddress = { policy: guessPolicies.mailToAddress, subject: `${kind} ${address}` };
     try {
       const ofService = { policy: mailOfService(mailsPerHour), subject: "" };
-      await limits.take([{ policy: guessPolicies.mailToAddress, subject }, ofService], now());
+      await limits.take(isOwner === true ? [toAddress] : [toAddress, ofService], now());
     } catch (error) {
       if (!(error instanceof Problem && error.code === "QUOTA_EXCEEDED")) throw error;
       const { policy } = error;
@@ -276,24 +286,19 @@ export class Tickets {
     return true;
   }
 
-  /** The ticket whose code was mailed last to an address for the same purpose. In a flood, later tickets take its code. */
+  /**
+   * The ticket of the same kind whose code was mailed last to an address. In a flood, later tickets take its code. Mails are counted for
+   * each kind, so a flood of one kind leaves the codes of the others.
+   */
   async #lastMailed({ kind, to }: Pick<TicketAsked, "kind" | "to">): Promise<Ticket | undefined> {
     const all = await this.#parts.records.ticketsFor(to.key);
     const mailed = all.flatMap(({ value }) =>
-      value.code === undefined || purposeOf(value.kind) !== purposeOf(kind) ? [] : [value],
+      value.code === undefined || value.kind !== kind ? [] : [value],
     );
     return mailed.toSorted((a, b) => (b.mailedAt ?? 0) - (a.mailedAt ?? 0))[0];
   }
 
   readonly #mac: Mac = (text) => this.#parts.vault.mac("code", text);
-}
-
-/**
- * Mails to an address are counted for each purpose. Requests with one purpose mail either the owner of the address or nobody, which the
- * responses do not tell. So those that mail nobody take no mail from the others.
- */
-function purposeOf(kind: TicketKind): string {
-  return kind === "reset" ? "signIn" : kind;
 }
 
 function placeOf(ticket: string): string {

@@ -402,11 +402,16 @@ export class Users {
    * Begins a sign-in or a reset by mail. The answer is the same whether the address has an account or not. Throws
    * INVALID_PARAMETER, QUOTA_EXCEEDED and UNAVAILABLE.
    */
-  async requestCode(kind: "signIn" | "reset", email: string, visitor: Visitor): Promise<GivenTicket> {
+  async requestCode(
+    kind: "signIn" | "reset",
+    { email, device }: { email: string; device?: string | undefined },
+    visitor: Visitor,
+  ): Promise<GivenTicket> {
     const read = readAddress(email);
     await this.#tickets.count(visitor);
     const account = await this.records.accountOf(read.key);
-    const asked = { kind, visitor } as const;
+    const isOwner = account !== undefined && isKnownDevice(account.value, device, this.#parts.now());
+    const asked = { kind, visitor, isOwner } as const;
     if (account === undefined || account.value.disabled)
       return this.#tickets.give({ ...asked, to: read, template: undefined });
     return this.#tickets.give({ ...asked, to: provenFor(read, account.value), template: kind });

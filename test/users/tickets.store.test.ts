@@ -1,6 +1,6 @@
 /** The store has a bounded number of tickets. A network that asks for more ends its own oldest ones, never those of others. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
 import { put } from "../../src/records.ts";
@@ -10,7 +10,8 @@ import { Tickets, ticketId } from "../../src/users/tickets.ts";
 import { ticketsName, UserRecords } from "../../src/users/user-records.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
-test("above the bound, a network loses its oldest tickets, and one without tickets has to wait", async (t) => {
+/** The tickets of a new store, whose clock moves with each ticket. */
+async function open(t: TestContext, more: Partial<ConstructorParameters<typeof Tickets>[0]> = {}) {
   const { store, cleanup } = await openSqliteFixture();
   t.after(cleanup);
   await store.migrate([recordOf(openCollection("users"))]);
@@ -27,14 +28,29 @@ test("above the bound, a network loses its oldest tickets, and one without ticke
     mailsPerHour: 1_000,
     publicUrl: () => "https://shop.example",
     now: () => now,
-    most: 30,
+    ...more,
   });
-  const take = async (network: string) => {
+  const take = async (network: string, { isOwner = false } = {}) => {
     now++;
     await tickets.count({ network });
     const to = { address: `a${now}@example.org`, key: `a${now}@example.org`, domain: "example.org" };
-    return tickets.give({ kind: "signIn", to, template: "signIn", visitor: { network } });
+    return tickets.give({ kind: "signIn", to, template: "signIn", visitor: { network }, isOwner });
   };
+  return { store, records, tickets, take };
+}
+
+const isUnavailable = (error: unknown) => error instanceof Problem && error.code === "UNAVAILABLE";
+
+test("the owner of an address gets a mail when strangers have used up those of the service", async (t) => {
+  const { take } = await open(t, { mailsPerHour: 3 });
+  for (let n = 0; n < 3; n++) await take("a");
+  await assert.rejects(take("b"), isUnavailable);
+  await take("b", { isOwner: true });
+  await assert.rejects(take("b"), isUnavailable);
+});
+
+test("above the bound, a network loses its oldest tickets, and one without tickets has to wait", async (t) => {
+  const { store, records, tickets, take } = await open(t, { most: 30 });
   const [oldest, other] = [await take("a"), await take("b")];
   for (let n = 0; n < 14; n++) for (const network of ["a", "b"]) await take(network);
   assert.equal(await store.count(ticketsName), 30);
@@ -42,8 +58,5 @@ test("above the bound, a network loses its oldest tickets, and one without ticke
   assert.equal(await records.ticket(ticketId(oldest.ticket)), undefined);
   assert.notEqual(await records.ticket(ticketId(other.ticket)), undefined);
   while ((await store.count(ticketsName)) < 30) await take("d");
-  await assert.rejects(
-    tickets.count({ network: "e" }),
-    (error) => error instanceof Problem && error.code === "UNAVAILABLE",
-  );
+  await assert.rejects(tickets.count({ network: "e" }), isUnavailable);
 });

@@ -654,12 +654,14 @@ function requestOf(
     ...row,
     method: "POST",
     isForSetUp: true,
-    body: bodyOf({ email }, { email: byPassword.email }),
+    body: bodyOf({ email, device }, { email: byPassword.email }),
     description: "Mails a code if the address has an account. The response is the same for every address.",
     successes: ticketGiven,
     errors: [429],
-    work: async ({ users, given, visitor }) =>
-      ticketOf(await users.requestCode(kind, requireMembers(given, ["email"]).email, visitor)),
+    work: async (sent) => {
+      const asked = withDevice(sent, { email: requireMembers(sent.given, ["email"]).email });
+      return ticketOf(await sent.users.requestCode(kind, asked, sent.visitor));
+    },
   });
 }
 

@@ -8,7 +8,16 @@ import { readExposition } from "../../metrics/exposition.ts";
 import { machineTime, until } from "../../until.ts";
 import { follow } from "../follow.ts";
 import { holdHashes } from "./hashes.ts";
-import { bearer, bodyOf, goodPassword, type People, problemOf, type Signed, startPeople } from "./people.ts";
+import {
+  bearer,
+  bodyOf,
+  codeShape,
+  goodPassword,
+  type People,
+  problemOf,
+  type Signed,
+  startPeople,
+} from "./people.ts";
 
 const ada = "ada@example.org";
 const bob = "bob@example.org";
@@ -29,6 +38,20 @@ test("in a flood of mails, a new ticket takes the code that was mailed last", as
   const ticket = await ticketFor(people, "code", { email: ada });
   assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code })).user.email, ada);
   assert.equal(people.mails.length, mails);
+});
+
+test("in a flood of mails of one kind, the codes of the others stay what they are", async (t) => {
+  const people = await startPeople(t);
+  await people.join(ada);
+  for (let n = 0; n < 6; n++) await ticketFor(people, "code", { email: ada });
+  const mails = people.mails.length;
+  await ticketFor(people, "reset", { email: ada });
+  await until("the mail of the reset", () => people.mails.length > mails);
+  const code = await people.codeFor(ada, mails);
+  const ticket = await ticketFor(people, "code", { email: ada });
+  assert.equal(problemOf(await people.post("sign-in", { ticket, code })), "401 SIGN_IN_FAILED");
+  const own = codeShape.exec(people.mails.at(-2)?.text ?? "")?.[0];
+  assert.equal(bodyOf<Signed>(await people.post("sign-in", { ticket, code: own })).user.email, ada);
 });
 
 test("requests that mail nobody take no mail from the owner of an address", async (t) => {

@@ -328,7 +328,8 @@ export function returnAddress(
   const origin = isPath ? publicUrl : origins.find((each) => text === each || text.startsWith(`${each}/`));
   if (origin === undefined) return undefined;
   const url = URL.parse(text, origin);
-  return url?.origin === origin ? url.href : undefined;
+  // Alone, such a path would be the address of another server.
+  return url?.origin === origin && !url.pathname.startsWith("//") ? url.href : undefined;
 }
 
 /** The id of an identity. It is the same in every store, so no two accounts can have the identity. */

@@ -489,6 +489,7 @@ test("only addresses of the service and of its other origins can be returned to"
     "//evil.example",
     "\\\\evil.example",
     "/\\evil.example",
+    "/.//evil.example",
     "/\t/evil.example",
     "https:evil.example//",
     "https://evil.example",

@@ -10,7 +10,6 @@ test("a path of the service and an address of its other origins are taken", () =
   assert.equal(addressOf("/"), "https://shop.example/");
   assert.equal(addressOf("/orders?page=2#top"), "https://shop.example/orders?page=2#top");
   assert.equal(addressOf("https://app.shop.example/a"), "https://app.shop.example/a");
-  assert.equal(addressOf("/a/..//evil.example"), "https://shop.example//evil.example");
 });
 
 test("everything else is refused", () => {
@@ -19,6 +18,9 @@ test("everything else is refused", () => {
     "orders",
     "//evil.example",
     "///evil.example",
+    "/.//evil.example",
+    "/a/..//evil.example",
+    "https://app.shop.example//evil.example",
     "/\\evil.example",
     "\\\\evil.example",
     "/\t/evil.example",

@@ -10,8 +10,9 @@ export function returnTarget(
   origins: readonly string[],
 ): string | undefined {
   if (text === null || text === "" || !URL.canParse(text, own)) return undefined;
-  const { protocol, origin, username, password, href } = new URL(text, own);
+  const { protocol, origin, username, password, pathname, href } = new URL(text, own);
   const isWeb = protocol === "http:" || protocol === "https:";
   const isOurs = origin === own || origins.includes(origin);
-  return isWeb && isOurs && username === "" && password === "" ? href : undefined;
+  const isPlain = username === "" && password === "" && !pathname.startsWith("//");
+  return isWeb && isOurs && isPlain ? href : undefined;
 }

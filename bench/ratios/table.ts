@@ -6,6 +6,7 @@ import { measureBackups } from "./backup.ts";
 import { measureBatches } from "./batch.ts";
 import { measureConsole } from "./console.ts";
 import { measureCreates } from "./create.ts";
+import { measureFairness } from "./fairness.ts";
 import { measureFeed } from "./feed.ts";
 import { measureFigures } from "./figures.ts";
 import { measureHistory } from "./history.ts";
@@ -43,6 +44,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   history: measureHistory,
   rewind: measureRewind,
   task: measureTasks,
+  fairness: measureFairness,
   feed: measureFeed,
   import: measureImport,
   backup: measureBackups,

@@ -245,6 +245,18 @@ export interface StepLimits {
 
 const dayMs = 86_400_000;
 
+/** The changes of a log to remove: all up to a sequence. */
+interface DueChanges {
+  number: number;
+  upTo: number;
+}
+
+/** What a step has found, and whether there can be more. */
+interface RetentionStep {
+  due?: DueChanges;
+  isMore: boolean;
+}
+
 /** Removes old changes from the logs of one store. */
 export class Retention {
   readonly #logs: LogPlans;
@@ -265,23 +277,26 @@ export class Retention {
     this.#step = step;
   }
 
-  /** Takes one step, in a transaction. Returns whether more changes can be due now. */
-  *step(now: number): Plan<boolean> {
-    if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
+  /** Looks for the next changes to remove. It needs no transaction, because all instances remove changes only at the beginning of a log. */
+  *step(now: number): Plan<RetentionStep> {
+    if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return { isMore: false };
     let left = this.#step.changes;
     for (const head of yield* this.#logs.heads()) {
       if (head.number < this.#next) continue;
       this.#next = head.number;
       left -= yield* this.#measure(head, left);
-      if (left <= 0) return true;
+      if (left <= 0) return { isMore: true };
       const upTo = yield* this.#outdated(head, now);
-      if (upTo === undefined) continue;
-      yield* this.#logs.trim(head.number, upTo);
-      this.#sizes.get(head.number)?.removeUpTo(upTo);
-      return true;
+      if (upTo !== undefined) return { isMore: true, due: { number: head.number, upTo } };
     }
     this.#next = 0;
-    return false;
+    return { isMore: false };
+  }
+
+  /** Removes the changes that a step has found, in a transaction. */
+  *remove({ number, upTo }: DueChanges): Plan<void> {
+    yield* this.#logs.trim(number, upTo);
+    this.#sizes.get(number)?.removeUpTo(upTo);
   }
 
   get #isMeasured(): boolean {

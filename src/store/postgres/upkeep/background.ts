@@ -78,10 +78,10 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
     return hasRemoved;
   });
-  const hadChanges = await transact(connections, smallWrite, (transaction) =>
-    transaction.runPlan(retention.step(now)),
-  );
-  return hadChanges || hadReceipts;
+  const { due, isMore } = await connections.runPlan(retention.step(now));
+  if (due !== undefined)
+    await transact(connections, smallWrite, (transaction) => transaction.runPlan(retention.remove(due)));
+  return isMore || hadReceipts;
 }
 
 /** What building depends on. */

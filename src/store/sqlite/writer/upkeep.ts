@@ -35,7 +35,11 @@ export class Upkeep {
     const { receipts, plans, transactions } = this.#parts;
     this.#requireNoImport();
     if (plans.run(receipts.hasExpired(now))) return transactions.run(() => plans.run(receipts.trim(now)));
-    return transactions.run(() => plans.run(this.#retention.step(now)));
+    return transactions.run(() => {
+      const { due, isMore } = plans.run(this.#retention.step(now));
+      if (due !== undefined) plans.run(this.#retention.remove(due));
+      return isMore;
+    });
   }
 
   /** Changes a value in the file, to find out whether the disk has space. SQLite would not write an equal value. */

@@ -113,17 +113,22 @@ class PageDraft {
     const lastState = isConditional(view)
       ? this.#parts.lastStates.of(view.collection.name, read, this.#end)
       : undefined;
+    const byRule = view.filter === undefined ? view : { ...view, filter: undefined };
     for (const [index, change] of changes.entries()) {
       if (index % changesAtOnce === changesAtOnce - 1) await this.#parts.log.takeTurn();
       this.#lookedAt++;
       const isSame = change.group !== undefined && changes[index + 1]?.group === change.group;
       const isWithin = isSame && this.#end.splitsCommits !== true;
       if (!isWithin) this.#advance(markOf(view.collection.name, change));
-      const kind = kindFor(view, change);
-      const hasContent = kind !== undefined && kind !== "deleted";
-      const isWithdrawn =
-        hasContent && lastState !== undefined && !(await isStillSeen(view, index, lastState));
-      if (kind !== undefined && !isWithdrawn) this.#add(view, change, kind);
+      let kind = kindFor(view, change);
+      if (lastState !== undefined) {
+        const ofRule = view.filter === undefined ? kind : kindFor(byRule, change);
+        // Without a filter, an event that a resource left is the same in both cases.
+        const mayDiffer = view.filter === undefined ? kind !== "deleted" : true;
+        if (ofRule !== undefined && mayDiffer && !(await isStillSeen(view, index, lastState)))
+          kind = ofRule === "deleted" ? "deleted" : undefined; // a filter must not tell what was withdrawn
+      }
+      if (kind !== undefined) this.#add(view, change, kind);
       if (!isWithin && this.isFull) return index === changes.length - 1;
     }
     return true;

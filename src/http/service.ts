@@ -290,7 +290,7 @@ export interface KeyAdministration {
   /** The subjects that they cannot give to keys, because these subjects administer the service. */
   reservedSubjects: readonly string[];
   /** Whether a subject is the id of an account, or of one that was deleted. Absent without `auth.users`. */
-  isOfUser?(subject: string): boolean | Promise<boolean>;
+  isOfUser?(subject: string): Promise<boolean>;
 }
 
 /** What the feed of changes needs. */

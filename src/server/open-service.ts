@@ -1,8 +1,9 @@
 /** Opens the service: the store, prepared for the configuration, and everything else that a request needs. */
+
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
-import type { Authenticate, AuthParts, Sessions } from "../access/authenticate.ts";
+import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
@@ -45,6 +46,7 @@ import { StoreClock } from "../store-clock.ts";
 import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
 import { TaskRecords } from "../tasks/task-records.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
+import type { UserRecords } from "../users/user-records.ts";
 import { AllowList, resolveHost } from "../webhooks/addresses.ts";
 import type { WebhookOptions } from "../webhooks/delivery.ts";
 import { KeptSecrets } from "../webhooks/kept-secrets.ts";
@@ -318,7 +320,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...options.webhooks,
   });
   if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
-  if (http.hasKeys) service.keys = keysOf(store, config, people?.users.sessions);
+  if (http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
   let step: Promise<TaskStep> | undefined;
   const tasks = new Tasks({
     records: new TaskRecords(store),
@@ -476,12 +478,12 @@ async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep>
 function keysOf(
   { keys }: Store,
   { auth, keyRoles }: Config,
-  sessions: Sessions | undefined,
+  records: Pick<UserRecords, "isOfAccount"> | undefined,
 ): KeyAdministration {
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  const isOfUser = sessions && ((subject: string) => sessions.isUser(subject));
+  const isOfUser = records && ((subject: string) => records.isOfAccount(subject));
   return { store: keys, roles: keyRoles, reservedSubjects, ...(isOfUser && { isOfUser }) };
 }
 

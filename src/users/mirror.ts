@@ -50,13 +50,21 @@ export class Mirror {
     return textWithId(JSON.stringify(id), this.#with(attributes, account));
   }
 
-  /** The change of the profile that comes with a change of its account; none if the profile has it already. */
-  async changesFor(id: string, account: MirroredAccount | undefined, at: number): Promise<Change[]> {
+  /**
+   * The change of the profile that comes with a change of its account; none if the profile has it already. `isNew`: the account is new, so
+   * its commit must notice another change of the profile, and always changes it.
+   */
+  async changesFor(
+    id: string,
+    account: MirroredAccount | undefined,
+    at: number,
+    { isNew = false } = {},
+  ): Promise<Change[]> {
     if (this.#names.length === 0) return [];
     const collection = this.#collection();
     const key = { collection: collection.name, id };
     const stored = await this.#store.read(key);
-    if (stored === undefined || this.textWith(stored.text, account) === stored.text) return [];
+    if (stored === undefined || (!isNew && this.textWith(stored.text, account) === stored.text)) return [];
     const profile = JSON.parse(stored.text) as Record<string, unknown>;
     const attributes = this.#with(clientAttributes(collection, profile), account);
     const time = Math.max(at, stored.updatedAt); // never before the last change, even if the clock was set back

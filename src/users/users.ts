@@ -680,7 +680,7 @@ export class Users {
     const create: Change[] =
       invitation?.user === undefined
         ? [{ key, expect: "absent", next: next() }]
-        : await mirror.changesFor(id, account, now());
+        : await mirror.changesFor(id, account, now(), { isNew: true });
     const ofAddress = await records.invitationsFor(address);
     const ofAny = invitation === undefined ? [] : await records.invitationsFor(invitation.address);
     const ended = endInvitations([...ofAddress, ...ofAny]);

@@ -369,22 +369,28 @@ interface Result {
 
 type Histories = Map<string, readonly Version[]>;
 
-/** The events of a resource. One can be left out if a later version is withdrawn from the view before the event is sent. */
+/**
+ * The events of a resource. If a later version is withdrawn from the view before an event is sent, it is left out, unless the resource left
+ * the view at this change by the rule. Then it comes whatever the filter says, so that the filter does not tell what was withdrawn.
+ */
 function expectedOf(path: string, versions: readonly Version[], view: View, begin: number) {
   const [name = "", id = ""] = path.split("/");
   let before: Resource | undefined;
   return versions.flatMap(({ version, text }, n) => {
     const was = before !== undefined && view.isSeen(before);
     const is = text !== undefined && view.isSeen(text);
+    const hasLeft = before !== undefined && view.maySee(before) && (text === undefined || !view.maySee(text));
     before = text;
-    if (version <= begin || (!was && !is)) return [];
+    if (version <= begin || (!was && !is && !hasLeft)) return [];
     const kind = is ? (was ? "updated" : "created") : "deleted";
     const data = is && text !== undefined ? view.shown(text) : { id };
     const isWithdrawn = versions
       .slice(n)
       .some((later) => later.text !== undefined && !view.maySee(later.text));
     const event = { type: `${name}.${kind}`, version: String(version), data };
-    return [{ event, canBeLeftOut: kind !== "deleted" && isWithdrawn }];
+    const isByFilter = was || is;
+    if (!isWithdrawn) return isByFilter ? [{ event, canBeLeftOut: false }] : [];
+    return [{ event, canBeLeftOut: !(isByFilter && hasLeft) }];
   });
 }
 

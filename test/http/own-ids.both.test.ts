@@ -5,6 +5,7 @@ import { owner } from "../../src/access/access-declaration.ts";
 import { reservedIds } from "../../src/collection/ids.ts";
 import { auth, type Caller, outcome, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
+import { linkOf } from "./follow.ts";
 import { type Request, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({
@@ -289,14 +290,17 @@ describe("the id of a deleted resource of another caller", () => {
 
   test("is free for its owner, whose earlier lives others see only as far as they could", async () => {
     const id = newId();
-    check(await create("ada", id, { owner: "ada", text: "secret" }), { status: 201 });
+    check(await create("ada", id, { owner: "ada", text: "secret", public: true }), { status: 201 });
+    const hidden = { method: "PUT", path: path(id), content: { id, owner: "ada", text: "hidden" } };
+    check(await sendAs(guarded, "ada", hidden), { status: 200 });
     check(await sendAs(guarded, "ada", { method: "DELETE", path: path(id) }), { status: 205 });
     check(await create("ada", id, { owner: "ada", text: "open", public: true }), { status: 201 });
     assert.equal((await ask("bob", id)).status, 200);
     assert.equal((await ask("bob", id, "?version=1")).status, 404);
     assert.equal((await ask("ada", id, "?version=1")).status, 200);
-    assert.deepEqual(await versions("bob", id), [[3, undefined]]);
+    assert.deepEqual(await versions("bob", id), [[4, undefined]]);
     assert.deepEqual(await versions("ada", id), [
+      [4, "ada"],
       [3, "ada"],
       [2, "ada"],
       [1, "ada"],
@@ -304,6 +308,36 @@ describe("the id of a deleted resource of another caller", () => {
     const text = (await ask("ada", id, "?version=1")).text;
     assert.match(text, /secret/);
   });
+});
+
+test("a resource that is hidden now hides its earlier lives too, and pages of changes pass those that are hidden", async () => {
+  const id = newId();
+  const at = `${base}/pages/${id}`;
+  const ada = (request: Omit<Request, "path">, suffix = "") =>
+    sendAs(guarded, "ada", { ...request, path: at + suffix });
+  const life = async (open: boolean) => {
+    const content = { id, owner: "ada", public: open };
+    check(await ada({ method: "PUT", content, headers: absent }), { status: 201 });
+    check(await ada({ method: "DELETE" }), { status: 205 });
+  };
+  await life(true);
+  await life(false);
+  check(await ada({ method: "PUT", content: { id, owner: "ada", public: true }, headers: absent }), {
+    status: 201,
+  });
+  const bob = (suffix: string) => sendAs(guarded, "bob", { path: at + suffix });
+  const seen: number[] = [];
+  for (let next: string | undefined = "/_changes?limit=1"; next !== undefined; ) {
+    const page = await bob(next);
+    seen.push(...(page.json as { version: number }[]).map(({ version }) => version));
+    const hasNext = page.headers.link?.includes('rel="next"') === true;
+    next = hasNext ? linkOf(page, "next").slice(at.length) : undefined;
+  }
+  assert.deepEqual(seen, [5, 2, 1]);
+  assert.equal((await bob("?version=1")).status, 200);
+  check(await ada({ method: "PUT", content: { id, owner: "ada", public: false } }), { status: 200 });
+  for (const suffix of ["", "?version=1", "?version=5", "/_changes"])
+    assert.equal((await bob(suffix)).status, 404, suffix);
 });
 
 describe("with an Idempotency-Key", () => {

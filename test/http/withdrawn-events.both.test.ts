@@ -138,3 +138,15 @@ test("streams that begin at one place, before and after the change, get differen
   t.after(() => second.close());
   assert.deepEqual(shown(await second.take(1), [a]), ["deleted a"]);
 });
+
+test("a filter of the request does not tell what was withdrawn", async () => {
+  const made = await make({ public: true, title: "pin-4711" });
+  await put(made, { public: true, title: "pin-0815" });
+  await put(made, { public: false, title: "other" });
+  const filters = ["title=pin-4711", "title=pin-0815", "title=pin-0000", "title:gte=pin-5", "title:lt=pin-1"];
+  const [first, ...others] = await Promise.all(
+    filters.map((filter) => eventsAbout([made], {}, `&${filter}&limit=1000`)),
+  );
+  assert.equal(first?.length, 1);
+  for (const other of others) assert.deepEqual(other, first);
+});

@@ -155,6 +155,50 @@ for (const kind of ["sqlite", "postgres"] as const)
         await target.close();
       });
 
+    for (const [what, sql, expected] of [
+      [
+        "a declaration is lost",
+        "delete from COLLECTIONS where number = 1",
+        /number 1 has lost its declaration/,
+      ],
+      ["a head is lost", "delete from HEADS where number = 1", /number 1 has lost its counters/],
+      [
+        "the counters of a log contradict each other",
+        "update HEADS set trimmed_up_to = 400 where number = 1",
+        /counters of the change log of topics are damaged/,
+      ],
+      [
+        "a counter is below zero",
+        "update HEADS set sequence = -5 where number = 1",
+        /counters of the change log of topics are damaged/,
+      ],
+      [
+        "a declaration has no kind of ids",
+        "update COLLECTIONS set id_kind = 'x' where number = 1",
+        /declaration of the collection topics is damaged/,
+      ],
+      [
+        "a declaration has no indexes",
+        "update COLLECTIONS set indexes = 'null' where number = 1",
+        /declaration of the collection topics is damaged/,
+      ],
+    ] as const)
+      test(`the walk finds that ${what}`, async (t) => {
+        const { store, address } = await openDamaged(t, kind, () => []);
+        await store.close();
+        const below = await openBelow(address);
+        await below.run(
+          sql.replace("COLLECTIONS", below.table("collections")).replace("HEADS", below.table("heads")),
+        );
+        await below.close();
+        const found: string[] = [];
+        await walkAtOnce(await openWalked(t, address), (text) => found.push(text));
+        assert.ok(
+          found.some((text) => expected.test(text)),
+          found.join("\n"),
+        );
+      });
+
     test("a log without its old changes, or those of a time without history, is not damaged", async (t) => {
       const address = await makePlace(t, kind);
       const openAgain = (history: History) => openStore(address, { history, sweepMs: 20 });

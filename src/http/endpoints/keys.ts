@@ -312,7 +312,13 @@ async function create(service: WithKeys, content: Buffer): Promise<Changed> {
     expiresAt: typeof expiresAt === "string" ? timeOf(expiresAt) : undefined,
   };
   await requireNoUser(service, properties.subject);
-  return created(service, await addKey(service.keys.store, properties, now));
+  const made = await addKey(service.keys.store, properties, now);
+  // An account can begin between the check and the key.
+  await requireNoUser(service, properties.subject).catch(async (error: unknown) => {
+    await service.keys.store.invalidate(made.key.prefix, { revokedAt: now });
+    throw error;
+  });
+  return created(service, made);
 }
 
 /** Throws KEY_UNAVAILABLE if a subject is the id of an account, also of one that was deleted. */

@@ -62,8 +62,10 @@ export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
 export interface ChangesResult {
   kind: "changes";
   operation: ChangesRead;
+  /** Those that the caller sees. */
   changes: readonly ShownChange[];
-  more: boolean;
+  /** The version after which the next page begins; `undefined` on the last page. */
+  last: number | undefined;
 }
 
 /** The result of an operation. */

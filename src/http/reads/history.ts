@@ -32,8 +32,8 @@ export async function readEarlierState(
 }
 
 /**
- * Whether a version exists for the caller. A caller who cannot see the last state of a life cannot see its earlier versions either, and
- * sees versions of an earlier life only as far as the rules allow it.
+ * Whether a version exists for the caller. A caller who cannot see the last state of a resource cannot see its history either. A version
+ * of an earlier life also needs the last state of that life, and the version itself.
  */
 export async function seesVersion(
   { store }: Data,
@@ -42,7 +42,8 @@ export async function seesVersion(
 ): Promise<boolean> {
   const present = await lastState(store, key);
   const life = await lifeOf(store, key, { version: stored.version, present });
-  return seesLast(guard, life) && (life === present || guard.sees(stored.text));
+  if (!seesLast(guard, present)) return false;
+  return life === present || (seesLast(guard, life) && guard.sees(stored.text));
 }
 
 /** Reads a page of changes. It is not found if the store keeps no change of the resource. */
@@ -71,14 +72,15 @@ export async function readChanges(
       group: change.group === undefined ? undefined : service.tags.group(change.group),
     });
   }
-  return { kind: "changes", operation, changes, more: found.length > limit };
+  const last = found.length > limit ? found[limit - 1]?.version : undefined;
+  return { kind: "changes", operation, changes, last };
 }
 
 const noAuthor = { principal: undefined, task: undefined };
 
 /** A page of changes as a response. */
 export function changesResponse(
-  { operation, changes, more }: ChangesResult,
+  { operation, changes, last }: ChangesResult,
   request: HttpRequest,
 ): HttpResponse {
   const { asked, collection, path, id } = operation;
@@ -86,9 +88,8 @@ export function changesResponse(
   const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];
   const first = limit.length === 0 ? target : `${target}?${limit.join("&")}`;
   const links = [`<${first}>; rel="first"`];
-  const last = changes.at(-1);
-  if (more && last !== undefined) {
-    const cursor = formatCursor(nameOfChanges({ collection: collection.name, id }), [last.version]);
+  if (last !== undefined) {
+    const cursor = formatCursor(nameOfChanges({ collection: collection.name, id }), [last]);
     links.unshift(`<${target}?${[...limit, `cursor=${cursor}`].join("&")}>; rel="next"`);
   }
   const headers = {

@@ -57,8 +57,9 @@ export async function principalNow({ users, keys }: Service, principal: Principa
   if (users === undefined) return principal;
   const account = (await users.records.account(subject))?.value;
   if (account?.disabled === true) throw ended("The account that began the task was disabled.");
-  if (session === undefined) return principal;
-  if (account === undefined) throw ended("The account that began the task was deleted.");
+  if (account === undefined && (session !== undefined || (await users.records.isOfAccount(subject))))
+    throw ended("The account that began the task was deleted.");
+  if (account === undefined || session === undefined) return principal;
   return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
 }
 

@@ -106,7 +106,8 @@ async function requireFree({ service, operation }: Write<CreateWithId>): Promise
   if (isProfile && (await users?.records.isOfAccount(id))) throw idTaken(undefined);
   if (guard.visible === "everything" && guard.canWithAll("delete")) return;
   const state = await lastState(store, keyOf(operation));
-  if (state?.deleted === undefined || state.isOlder || state.deleted.principal === expiryPrincipal) return;
+  if (state?.deleted === undefined || state.isOlder) return;
+  if (collection.expires !== undefined && state.deleted.principal === expiryPrincipal) return;
   if (!seesLast(guard, state) || !mayLast(guard, "delete", state)) throw idTaken(undefined);
 }
 

@@ -6,7 +6,7 @@ import type { Unique } from "../../collection/unique.ts";
 import { StartError } from "../../errors.ts";
 import type { CollectionRecord } from "../port/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import type { Plan, Value } from "../sql/plans.ts";
+import type { Plan, Row, Value } from "../sql/plans.ts";
 import { allOf, command, firstOf, type Query, query, type Selection } from "../sql/table.ts";
 import { changeSlots, type Derived, type Numbered, noSlots, numberedOf, type Slots } from "./entries.ts";
 
@@ -22,34 +22,48 @@ export interface NumberedCollection extends CollectionRecord, Numbered {
 /** The columns of a declaration in the table of collections. `read` throws StartError if one is damaged. */
 export const declarations: Selection<NumberedCollection> = {
   sql: "number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots",
-  read([number, name, idKind, schema, allIndexes, search, uniques, refers, timestamps, slots]) {
-    const parse = (text: unknown) => parsedIn(String(name), String(text));
-    const keyed = { indexes: parse(allIndexes), unique: parse(uniques) };
-    const numbers: Slots = parse(slots);
-    return {
-      number: Number(number),
-      name: String(name),
-      idKind: idKind as IdKind,
-      schema: schema === null ? undefined : String(schema),
-      search: parse(search),
-      references: parse(refers),
-      timestamps: timestamps === 1 || timestamps === "t",
-      numbers,
-      ...keyed,
-      ...numberedOf(keyed, numbers),
-    };
+  read(row) {
+    try {
+      return declarationIn(row);
+    } catch {
+      const [, name] = row;
+      throw new StartError(
+        `The declaration of the collection ${name} is damaged in the store. Restore a backup.`,
+      );
+    }
   },
 };
 
-/** A part of a declaration. Throws StartError. */
-function parsedIn(name: string, text: string) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new StartError(
-      `The declaration of the collection ${name} is damaged in the store. Restore a backup.`,
-    );
-  }
+const idKinds: readonly string[] = ["uuid", "integer"] satisfies IdKind[];
+
+function declarationIn([
+  number,
+  name,
+  idKind,
+  schema,
+  allIndexes,
+  search,
+  uniques,
+  refers,
+  timestamps,
+  slots,
+]: Row): NumberedCollection {
+  if (!idKinds.includes(String(idKind))) throw new Error("There is no such kind of ids.");
+  const parse = (text: unknown) => JSON.parse(String(text));
+  const keyed = { indexes: parse(allIndexes), unique: parse(uniques) };
+  const numbers: Slots = parse(slots);
+  return {
+    number: Number(number),
+    name: String(name),
+    idKind: idKind as IdKind,
+    schema: schema === null ? undefined : String(schema),
+    search: parse(search),
+    references: parse(refers),
+    timestamps: timestamps === 1 || timestamps === "t",
+    numbers,
+    ...keyed,
+    ...numberedOf(keyed, numbers),
+  };
 }
 
 /** The table of collections. */

@@ -7,6 +7,8 @@ const lastCommit = "73acd5be";
 /** Throws StartError if a store has another format than this version reads and writes (`own`). */
 export function requireFormat(store: string, format: number, own: number): void {
   if (format === own) return;
+  if (!Number.isInteger(format) || format < 1)
+    throw new StartError(`${store} is damaged (it has no format number). Restore an intact backup.`);
   const advice =
     format > own
       ? "A newer version wrote it. Use that version or a later one."

@@ -58,6 +58,8 @@ const derivedFaults = {
 /** The reads of one slice. All of them see one snapshot. */
 export interface SliceReads extends Pick<Contents, "items"> {
   collections(): Promise<readonly NumberedCollection[]>;
+  /** The numbers of collections that have only a declaration, or only a head. */
+  lost(): Promise<readonly { number: number; hasDeclaration: boolean }[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
   /** The ids of the resources whose derived rows are wrong, by what is wrong. */
   faults(
@@ -115,6 +117,7 @@ export function sliceReads(driver: SliceDriver): SliceReads {
   return {
     collections: () => driver.run(catalogue.all()),
     items: (...args) => contents.items(...args),
+    lost: () => driver.run(lostCollections(driver)),
     counts: ({ number }) => driver.run(logs.counts(number)),
     async faults({ name }, resources) {
       const collection = await contents.find(name);
@@ -143,6 +146,16 @@ export function sliceReads(driver: SliceDriver): SliceReads {
     forgottenDeletes: ({ number }, range) => driver.run(forgottenDeletes(driver, number, range)),
     changes: (collection, ...page) => driver.run(historyOf(collection).keysAfter(...page)),
   };
+}
+
+function lostCollections({ plans }: ContentsDriver): Plan<{ number: number; hasDeclaration: boolean }[]> {
+  const { tablePrefix } = plans.store.dialect;
+  const [collections, heads] = [`${tablePrefix}collections`, `${tablePrefix}heads`];
+  return query<[], { number: number; hasDeclaration: boolean }[]>(
+    `select number, 1 from ${collections} where number not in (select number from ${heads})
+      union all select number, 0 from ${heads} where number not in (select number from ${collections})`,
+    (rows) => rows.map(([number, has]) => ({ number: Number(number), hasDeclaration: Number(has) === 1 })),
+  )();
 }
 
 function forgottenDeletes(
@@ -250,7 +263,14 @@ export async function* walk(
     yield* walkPart(kind === "keys" ? "An API key" : "A stored response", walkRows(parts, { kind }));
   let collections: readonly NumberedCollection[] = [];
   async function* readCatalogue(): AsyncGenerator<void> {
-    collections = await store.slice((reads) => reads.collections());
+    const lost = await store.slice(async (reads) => {
+      collections = await reads.collections();
+      return reads.lost();
+    });
+    for (const { number, hasDeclaration } of lost)
+      onDamage(
+        `The collection with the number ${number} has lost its ${hasDeclaration ? "counters" : "declaration"} in the store. Restore a backup.`,
+      );
   }
   yield* walkPart("The declaration of a collection", readCatalogue());
   for (const collection of collections) {
@@ -490,7 +510,11 @@ async function* walkLog(
         forgotten: await reads.forgottenDeletes(collection, range),
       };
     });
-    const { sequence: end } = counts;
+    const { sequence: end, gapsUpTo, unloggedUpTo, trimmedUpTo } = counts;
+    if ([gapsUpTo, unloggedUpTo, trimmedUpTo].some((each) => each < 0 || each > end)) {
+      onDamage(`The counters of the change log of ${name} are damaged in the store. Restore a backup.`);
+      return;
+    }
     for (const id of forgotten) onDamage(deleteForgotten(name, id));
     const before = last;
     for (const item of items) {

@@ -542,4 +542,39 @@ export const httpFaults: readonly Fault[] = [
     test: "of many tasks that begin at once, as many begin as can wait or work, and of one caller fewer",
     replacements: [["      put(partsName, lastBegunId, before?.version, { task: task.id }),\n", ""]],
   },
+  {
+    name: "taken-id",
+    what: "Anyone takes the id of a deleted resource, so its owner cannot restore it.",
+    noticedBy: "test/http/own-ids",
+    test: "is not free while the history has its delete, and its owner restores it",
+    replacements: [["if (lastVersion > 0) await requireFree(write);", ""]],
+  },
+  {
+    name: "earlier-lives",
+    what: "Who sees the present resource also sees what it was before a delete.",
+    noticedBy: "test/http/own-ids",
+    test: "is free for its owner, whose earlier lives others see only as far as they could",
+    replacements: [
+      [
+        "return life === present || (seesLast(guard, life) && guard.sees(stored.text));",
+        "return life !== undefined;",
+      ],
+    ],
+  },
+  {
+    name: "task-of-a-revoked-key",
+    what: "A task goes on after its API key was revoked.",
+    noticedBy: "test/http/task-rights",
+    test: "a task ends before its next slice when its API key is revoked, and not when the key expires",
+    replacements: [
+      ["if (key?.revokedAt !== undefined) throw ended(", "if (key?.revokedAt === 0) throw ended("],
+    ],
+  },
+  {
+    name: "undo-of-hidden-values",
+    what: "An undo brings back attributes that its caller cannot see.",
+    noticedBy: "test/http/task-rights",
+    test: "an undo keeps the present values of attributes that its caller cannot see",
+    replacements: [['task.kind === "undo" ? collection.visibility?.hidden : undefined', "undefined"]],
+  },
 ];

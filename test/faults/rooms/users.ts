@@ -183,4 +183,23 @@ export const usersFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "import-over-an-account",
+    what: "An import by a key sets the address or the roles in the profile of an account.",
+    noticedBy: "test/http/users/mirror",
+    test: "no import changes them in the profile of an account, and an import sets them in another profile",
+    replacements: [
+      [
+        ".filter((name) => Object.hasOwn(value, name) && !isDeepStrictEqual(value[name], before[name]))",
+        ".filter(() => false)",
+      ],
+    ],
+  },
+  {
+    name: "mails-of-strangers",
+    what: "Strangers who ask for many mails keep the owner of an address from getting a code.",
+    noticedBy: "test/users/tickets",
+    test: "the owner of an address gets a mail when strangers have used up those of the service",
+    replacements: [["isOwner === true ? [toAddress] : [toAddress, ofService]", "[toAddress, ofService]"]],
+  },
 ];

@@ -9,15 +9,15 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ceilingMs } from "../until.ts";
 import { endFile, endProcess } from "./ends.ts";
 import { type Line, lineOf } from "./lines.ts";
-import { type SentEvent, sendable } from "./sent-event.ts";
+import { endOfOutput, type SentEvent, sendable } from "./sent-event.ts";
 import { faultOfName } from "./started.ts";
 import { type FileTimes, timesOf } from "./times.ts";
 
-/** What the process sends. `line` is about the file that has begun last. After the last file, it ends. */
+/** What the process sends. `line` is about the file that the runner sent last. After the last file, it ends. */
 export type Message =
   | { kind: "event"; event: SentEvent; line: Line | undefined }
   | { kind: "line"; line: Line }
-  | { kind: "ended"; times: FileTimes; isLast: boolean };
+  | { kind: "ended"; times: FileTimes; isLast: boolean }; // `endOfOutput` is on both streams too
 
 /** The time limit of one test, in milliseconds. */
 const limit = process.execArgv.findLast((each) => each.startsWith("--test-timeout="))?.split("=")[1];
@@ -26,6 +26,9 @@ const limit = process.execArgv.findLast((each) => each.startsWith("--test-timeou
 const longestEndMs = Math.min(Number(limit), ceilingMs);
 
 const lookMs = 1_000;
+
+/** How the streams of output are written. A test can replace the methods. */
+const writes = [process.stdout, process.stderr].map((stream) => stream.write.bind(stream));
 
 const before = process.getActiveResourcesInfo();
 for (let file = await nextFile(); file !== undefined; file = await nextFile()) await runFile(file);
@@ -41,7 +44,6 @@ async function nextFile(): Promise<string | undefined> {
 }
 
 async function runFile(file: string): Promise<void> {
-  send({ kind: "line", line: { kind: "begun", file } });
   await turn(); // Node looks only after a turn of the event loop whether something keeps the process alive
   let open = 0;
   let last: number | undefined;
@@ -62,6 +64,7 @@ async function runFile(file: string): Promise<void> {
   const fault = faultOfName(file);
   if (fault !== undefined) fail(file, fault);
   await endFile().catch((error: Error) => fail(file, error.message));
+  endOutput();
   send({ kind: "ended", times: timesOf(file), isLast: false });
 }
 
@@ -71,12 +74,17 @@ async function giveUp(file: string): Promise<void> {
   for (const each of before) if (left.includes(each)) left.splice(left.indexOf(each), 1);
   fail(file, `It leaves open: ${[...new Set(left)].join(", ")}.`);
   await endProcess();
+  endOutput();
   const message: Message = { kind: "ended", times: timesOf(file), isLast: true };
   process.send?.(message, undefined, undefined, () => process.exit());
 }
 
 function fail(file: string, error: string): void {
   send({ kind: "line", line: { kind: "failed", file, line: 0, name: file, error } });
+}
+
+function endOutput(): void {
+  for (const write of writes) write(endOfOutput);
 }
 
 function send(message: Message): void {

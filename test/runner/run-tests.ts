@@ -10,7 +10,7 @@ import type { Job } from "./names.ts";
 import { type Block, Printer } from "./printer.ts";
 import type { Message } from "./process.ts";
 import { describeFailure, type Results, resultsOf, sum } from "./results.ts";
-import { received } from "./sent-event.ts";
+import { endOfOutput, received } from "./sent-event.ts";
 import type { FileTimes } from "./times.ts";
 
 /** How files are run. */
@@ -172,17 +172,10 @@ async function runProcess(
   const kill = () => child.kill();
   end.signal.addEventListener("abort", kill);
   const all: Begun[] = [];
-  const begin = (file: string) => {
-    const last = all.at(-1);
-    if (last?.file === file) return last; // Node has warned before the file began
-    const begun: Begun = { file, block: watch.begin(), lines: [] };
-    all.push(begun);
-    return begun;
-  };
-  /** The last file that has begun. The process can also end before the first one. */
-  const current = () => all.at(-1) ?? begin(first.file);
+  /** The file that runs, or the last one. */
+  const current = () => all.at(-1) as Begun;
   const add = (line: Line) => {
-    (line.kind === "begun" ? begin(line.file) : current()).lines.push(line);
+    current().lines.push(line);
     watch.noteLine(line);
   };
   const endFile = () => {
@@ -190,19 +183,45 @@ async function runProcess(
     block.end();
     add({ kind: "ended", file });
   };
-  const order = (job: Job | undefined) => child.connected && child.send({ file: job?.file });
+  const order = (job: Job | undefined) => {
+    if (job !== undefined) {
+      all.push({ file: job.file, block: watch.begin(), lines: [] });
+      add({ kind: "begun", file: job.file });
+    }
+    if (child.connected) child.send({ file: job?.file });
+  };
+  /** What has arrived of the end of a file: its message, and the ends of its output on both streams. */
+  let ended: Extract<Message, { kind: "ended" }> | undefined;
+  let outputs = 0;
+  const endIfWhole = () => {
+    if (ended === undefined || outputs < 2) return;
+    const { times, isLast } = ended;
+    [ended, outputs] = [undefined, 0];
+    endFile();
+    watch.noteEnd(times);
+    if (!isLast) order(next());
+  };
   child.on("message", (message: Message) => {
     if (message.kind === "event") current().block.print(received(message.event));
     if (message.kind !== "ended") return message.line && add(message.line);
-    endFile();
-    watch.noteEnd(message.times);
-    if (!message.isLast) order(next());
+    ended = message;
+    endIfWhole();
   });
+  const printOutput = (type: "stdout" | "stderr", text: string) => {
+    if (text === "") return;
+    const { file, block } = current();
+    block.print({ type: `test:${type}`, data: { file, message: text } });
+    if (type === "stderr") add({ kind: "said", file, text });
+  };
   for (const type of ["stdout", "stderr"] as const)
-    child[type]?.setEncoding("utf8").on("data", (text: string) => {
-      const { file, block } = current();
-      block.print({ type: `test:${type}`, data: { file, message: text } });
-      if (type === "stderr") add({ kind: "said", file, text });
+    child[type]?.setEncoding("utf8").on("data", (data: string) => {
+      const [text = "", ...texts] = data.split(endOfOutput);
+      printOutput(type, text);
+      for (const text of texts) {
+        outputs += 1;
+        endIfWhole();
+        printOutput(type, text);
+      }
     });
   order(first);
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];

@@ -1,6 +1,12 @@
-/** Events of Node's test runner on their way to another process. An error can hold what cannot be sent, such as a function. */
+/** What a process of tests sends to the runner: events of Node's test runner, whose errors can hold what cannot be sent, and its output. */
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
+
+/**
+ * Ends the output of a file, on both streams. Messages and output can arrive in another order than they were sent in, so without it, the
+ * output would be taken for that of the next file.
+ */
+export const endOfOutput = "\0";
 
 /** An event whose error is replaced by its texts. */
 export interface SentEvent {

@@ -2,13 +2,16 @@
  * What one client feels of another one that asks for much: the times of a small read and of a small create, alone and beside bulk changes,
  * imports and large pages, on both stores.
  */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { type Effort, shareOf } from "../harness/effort.ts";
 import { type Figure, median, showMs } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { databaseFor } from "../harness/postgres.ts";
 import { originOf, startServer, stopServer } from "../harness/server.ts";
 import { untilIdle } from "../harness/usage.ts";
+import type { CrowdKind } from "./crowd.ts";
 import { fillStore } from "./fill.ts";
 import { sampleAttributes } from "./sample.ts";
 
@@ -18,49 +21,11 @@ const aimMs = 100;
 /** The pause after each request of the client that is measured, in milliseconds. */
 const pauseMs = 5;
 
-/** A client that asks for much: so many requests at the same time, each again when it has its response. */
-interface Crowd {
-  what: string;
-  together: number;
-  ask(api: string, n: number): Promise<Response>;
-}
-
-const importBody = Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ n, text: `line ${n}` })).join(
-  "\n",
-);
-
-const crowds: readonly Crowd[] = [
-  {
-    what: "8 bulk changes of 1,000",
-    together: 8,
-    ask: (api, n) =>
-      post(`${api}/articles/_bulk`, {
-        filter: { author: { in: authorsOf(n) } },
-        update: { rating: { $set: n % 5 } },
-        max: 1_000,
-      }),
-  },
-  {
-    what: "an import of 10,000 in one commit",
-    together: 1,
-    ask: (api) =>
-      fetch(`${api}/imported/_import`, {
-        method: "POST",
-        headers: { "content-type": "application/x-ndjson" },
-        body: importBody,
-      }),
-  },
-  {
-    what: "16 pages of 1,000",
-    together: 16,
-    ask: (api, n) => fetch(`${api}/articles?limit=1000&rating:gte=${n % 3}`),
-  },
+const crowds: readonly { what: string; kind: CrowdKind; together: number }[] = [
+  { what: "8 bulk changes of 1,000", kind: "bulk", together: 8 },
+  { what: "imports in one commit", kind: "import", together: 1 },
+  { what: "16 pages of 1,000", kind: "pages", together: 16 },
 ];
-
-/** The authors of about 1,000 articles, if there are 25,000 of them by 1,000 authors. */
-function authorsOf(n: number): string[] {
-  return Array.from({ length: 40 }, (_, place) => `author-${(n * 40 + place) % 1_000}`);
-}
 
 /** Measures on both stores. */
 export async function measureFairness(effort: Effort): Promise<Figure[]> {
@@ -89,14 +54,12 @@ async function measureOn(
     for (const crowd of crowds) {
       await untilIdle(server);
       const alone = await sample(sampling);
-      const stop = new AbortController();
-      const crowded = Array.from({ length: crowd.together }, (_, n) =>
-        keepAsking(crowd, api, n, stop.signal),
-      );
-      await sleep(200);
+      const others = new Worker(new URL("crowd.ts", import.meta.url), { workerData: { ...crowd, api } });
+      const ended = once(others, "exit");
+      await sleep(500);
       const beside = await sample(sampling);
-      stop.abort();
-      await Promise.all(crowded);
+      others.postMessage("end");
+      await ended;
       const known = rounds.get(crowd.what) ?? { alone: [], beside: [] };
       rounds.set(crowd.what, { alone: [...known.alone, alone], beside: [...known.beside, beside] });
     }
@@ -135,14 +98,9 @@ async function sample({
   return times;
 }
 
-async function keepAsking(crowd: Crowd, api: string, first: number, signal: AbortSignal): Promise<void> {
-  for (let n = first; !signal.aborted; n += crowd.together) await requireDone(await crowd.ask(api, n));
-}
-
-/** Reads the response. It can be 409 or 429: then the crowd is refused, and the client that is measured waits for nobody. */
 async function requireDone(response: Response): Promise<void> {
   const body = await response.text();
-  if (response.status >= 500) throw new Error(`${response.url}: ${response.status} ${body.slice(0, 200)}`);
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${body.slice(0, 200)}`);
 }
 
 function post(url: string, content: unknown): Promise<Response> {

@@ -168,7 +168,7 @@ export class CollectionClient<
 
   /**
    * Imports an array of resources, or text in NDJSON, JSON or CSV, also as a stream. Creates all resources with their ids, or none
-   * of them: at most 10,000. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
+   * of them: at most 2,000. Only administrators can import. Throws ProblemError. Its `problem.report` says which resources are invalid.
    */
   import(resources: readonly ImportedOf<D>[], options?: ImportOptions): Promise<ImportReport>;
   import(body: Body, options: ImportTextOptions): Promise<ImportReport>;

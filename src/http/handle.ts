@@ -1,5 +1,6 @@
 /** THE PATH: all steps of one request, in order, with the statuses that each step can respond with. */
 import { Problem } from "../errors.ts";
+import { nameOfCaller } from "./admission/quotas.ts";
 import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
 import { requireUse } from "./caller/permission.ts";
@@ -46,6 +47,7 @@ function takeSteps(
   const admitted = identifiesCallers(service) ? admit(service, route, request) : anonymous; // 403 429 401 503
   return after(admitted, (caller) => {
     progress.caller = caller;
+    request.ticket.identify(() => nameOfCaller(caller, request));
     const endpoint = requireUse(service, route, caller, request) as EndpointRow; // 404 405 401 403; the table has rows only
     const asked = parse(service, endpoint, { route, caller, request }); //  417 415 413 406 400
     const result = perform(service, endpoint, asked); //                    404 401 403, 428 412 304, then the content: 413 400 409, then the commit: 400 409 503

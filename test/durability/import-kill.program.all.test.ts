@@ -12,7 +12,7 @@ import { end, startProgram } from "./program.ts";
 /** A short form. `npm run prove kills` repeats it. */
 const kills = Math.ceil(Number(process.env.HOLDFAST_TEST_KILLS ?? 4) * 1.5);
 
-const resources = 10_000;
+const resources = 2_000;
 
 /** Imports resources whose ids begin with a letter. Resolves to whether the service confirmed it. */
 function importAll(port: number, round: number): Promise<boolean> {

@@ -238,11 +238,11 @@ test("an import reads its stream behind hooks that leave it alone", async (t) =>
     fetch(`${origin}/api/v1/topics/_import`, {
       method: "POST",
       headers: { "content-type": "text/csv" },
-      body: `title\n${`${"x".repeat(200)}\n`.repeat(10_000)}`,
+      body: `title\n${`${"x".repeat(200)}\n`.repeat(2_000)}`,
     });
   const answer = await send();
   assert.equal(answer.status, 200, await answer.clone().text());
-  assert.equal(((await answer.json()) as { imported: number }).imported, 10_000);
+  assert.equal(((await answer.json()) as { imported: number }).imported, 2_000);
   reads = true;
   assert.equal((await send()).status, 500);
 });

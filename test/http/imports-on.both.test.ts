@@ -202,16 +202,16 @@ describe("an import by a unique key", () => {
   });
 
   test("a repeated key is refused also far behind the first", async () => {
-    const rows = Array.from({ length: 2_500 }, () => ({ email: fresh(), name: "A" }));
+    const rows = Array.from({ length: 1_500 }, () => ({ email: fresh(), name: "A" }));
     const repeated = [...rows, { ...rows[7], name: "B" }];
     const done = await refused("users", repeated);
-    assert.deepEqual(faults(done), [[2_501, "#/email", "unique"]]);
-    assert.deepEqual(counts(await report("users", rows)), [2_500, 0, 0, 0]);
+    assert.deepEqual(faults(done), [[1_501, "#/email", "unique"]]);
+    assert.deepEqual(counts(await report("users", rows)), [1_500, 0, 0, 0]);
     const next = rows.map((row, n) => (n % 2 === 0 ? row : { ...row, visits: n }));
-    assert.deepEqual(counts(await report("users", next)), [0, 1_250, 1_250, 0]);
+    assert.deepEqual(counts(await report("users", next)), [0, 750, 750, 0]);
     assert.deepEqual(
       faults(await refused("users", [...next.map((row) => ({ ...row, visits: 1 })), { ...rows[7] }])),
-      [[2_501, "#/email", "unique"]],
+      [[1_501, "#/email", "unique"]],
     );
   });
 

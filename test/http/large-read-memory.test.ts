@@ -6,9 +6,14 @@ import { type Admission, Ticket } from "../../src/http/admission/ticket.ts";
 import { createAdmission } from "./admission.ts";
 
 /** The ticket of a request for which nothing was done yet, and its connection. */
-function ticketOf(admission: Admission, { hasGone = false } = {}): { ticket: Ticket; socket: EventEmitter } {
+function ticketOf(
+  admission: Admission,
+  { hasGone = false, caller = "" } = {},
+): { ticket: Ticket; socket: EventEmitter } {
   const socket = Object.assign(new EventEmitter(), { destroyed: hasGone, readableEnded: false });
-  return { ticket: new Ticket(admission, { method: "GET", socket } as unknown as Connected), socket };
+  const ticket = new Ticket(admission, { method: "GET", socket } as unknown as Connected);
+  ticket.identify(() => caller);
+  return { ticket, socket };
 }
 
 function ticketsOf(admission: Admission, count: number): Ticket[] {
@@ -60,6 +65,29 @@ describe("a large read", () => {
     void readAnother();
     for (let n = 0; n < 500; n++) assert.ok(readAnother() instanceof Promise);
     assert.throws(readAnother, { code: "UNAVAILABLE" });
+  });
+
+  test("of another caller waits for at most one more read, however many one caller has, and is not refused for them", async () => {
+    const admission = createAdmission();
+    const under = ticketOf(admission).ticket;
+    void under.read(() => 4 * megabyte);
+    const order: string[] = [];
+    const readAs = (caller: string) => {
+      const { ticket } = ticketOf(admission, { caller });
+      return Promise.resolve(ticket.read(() => 4 * megabyte)).then(
+        () => {
+          order.push(caller);
+          ticket.endRead();
+        },
+        ({ code }: { code: string }) => order.push(`${caller} ${code}`),
+      );
+    };
+    const all = Array.from({ length: 500 }, () => readAs("busy"));
+    all.push(readAs("other"));
+    under.endRead();
+    await Promise.all(all);
+    assert.deepEqual(order.slice(0, 3), ["busy UNAVAILABLE", "busy", "other"]);
+    assert.equal(order.length, 501);
   });
 
   test("is not made for a client that went away while it waited", async () => {

@@ -15,6 +15,7 @@ import { propertyContract, togetherContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { referencesContract } from "./contract/references.ts";
 import { searchContract } from "./contract/search.ts";
+import { turnsContract } from "./contract/turns.ts";
 import { uniqueContract, uniqueProperty } from "./contract/unique.ts";
 import { walksContract } from "./contract/walks.ts";
 
@@ -27,6 +28,7 @@ export function storeContract(name: string, open: OpenFixture, share = 1): void 
     queriesContract(open, runs);
     pastListsContract(open, runs);
     walksContract(open, runs);
+    turnsContract(open);
     catalogueContract(open);
     keysContract(open);
     searchContract(open, runs);
@@ -37,6 +39,7 @@ export function storeContract(name: string, open: OpenFixture, share = 1): void 
 export function sliceContract(name: string, open: OpenFixture): void {
   describe(`${name} keeps a slice of the contract of stores`, { concurrency: 2 }, () => {
     commitContract(open);
+    turnsContract(open);
     uniqueContract(open);
     listContract(open);
     keysContract(open);

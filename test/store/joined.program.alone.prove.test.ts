@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import type { Problem } from "../../src/errors.ts";
 import { ExpectedEnd } from "../../src/store/core/loads.ts";
+import type { SentRequest } from "../../src/store/sqlite/commit/protocol.ts";
 import { joinWriter } from "../../src/store/sqlite/commit/writer-client.ts";
 import { nextMillisecond, until } from "../until.ts";
 import { commit, created, declaration, rejectsWith, topic, updated } from "./contract/fixture.ts";
@@ -163,10 +164,15 @@ test("a write that is held again after its time is over waits no longer than onc
   t.after(() => port2.close());
   const events = { onFailure: () => {}, onChanged: () => {}, maxWaitMs: 1, expectedEnd: new ExpectedEnd() };
   const writer = joinWriter(port1, events);
-  const arrivals: unknown[] = [];
-  port2.on("message", (request) => arrivals.push(request));
+  const arrivals: number[] = [];
+  port2.on("message", ({ number }: SentRequest) => arrivals.push(number));
   const answer = () =>
-    port2.postMessage({ kind: "answers", answers: [{ isHeld: true }], changed: [], failure: undefined });
+    port2.postMessage({
+      kind: "answers",
+      answers: [[arrivals.at(-1), { isHeld: true }]],
+      changed: [],
+      failure: undefined,
+    });
   const sent = writer.send({ name: "probe", args: [] });
   let isRefused = false;
   const refused = assert.rejects(sent, { code: "UNAVAILABLE" }).then(() => {

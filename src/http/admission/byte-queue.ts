@@ -3,6 +3,7 @@
  * Waiting work holds no memory of this service. This file does not do any work itself.
  */
 import { Problem } from "../../errors.ts";
+import { Lines } from "../../store/core/lines.ts";
 import { type Connected, onGone } from "./gone.ts";
 import { largeBytes, nextTurn } from "./turns.ts";
 
@@ -34,7 +35,14 @@ export interface QueueLimits {
 /** Is called before work starts, with its bytes if they are known. If it throws, the work does not start. */
 type OnStart = (bytes: number | undefined) => void;
 
+/** A request that asks for its turn. */
+export interface Queued extends Connected {
+  /** The name of its caller, because callers take turns. */
+  caller(): string;
+}
+
 interface Waiting {
+  caller: string;
   request: Connected;
   expected: Expected;
   onStart: OnStart;
@@ -47,7 +55,7 @@ export class ByteQueue {
   readonly #limits: QueueLimits;
   readonly #underWay = new Map<Connected, number>();
   #bytes = 0;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new Lines<Waiting>();
   #bytesInARow = 0;
   #isScheduled = false;
   #isQuiet = true;
@@ -62,21 +70,17 @@ export class ByteQueue {
   }
 
   /**
-   * Waits for the turn of a request, in the order of arrival. `undefined` if it need not wait. Throws UNAVAILABLE if too many
+   * Waits for the turn of a request. Callers take turns. `undefined` if it need not wait. Throws UNAVAILABLE if too many
    * wait or the wait takes too long, INVALID_REQUEST if the client goes away, and what `onStart` throws.
    */
-  enter(
-    request: Connected,
-    expected: Expected,
-    onStart: OnStart = () => undefined,
-  ): Promise<void> | undefined {
+  enter(request: Queued, expected: Expected, onStart: OnStart = () => undefined): Promise<void> | undefined {
     const bytes = expected();
     if (bytes !== undefined && bytes < largeBytes) return undefined;
     if (!this.#isScheduled && this.#waiting.length === 0 && this.#fits(bytes)) {
       this.#start({ request, onStart }, bytes);
       return undefined;
     }
-    if (this.#waiting.length >= this.#limits.maxWaiting) throw tooManyWaiting(this.#limits);
+    if (this.#waiting.length >= this.#limits.maxWaiting) this.#refuseOneFor(request);
     return this.#wait({ request, expected, onStart });
   }
 
@@ -108,14 +112,22 @@ export class ByteQueue {
     this.#bytes += counted;
   }
 
+  /** Makes place for a request: refuses the last one of the caller that waits for most. Throws UNAVAILABLE if it has the same caller. */
+  #refuseOneFor(request: Queued): void {
+    const last = this.#waiting.longest().at(-1) as Waiting;
+    if (last.caller === request.caller()) throw tooManyWaiting(this.#limits);
+    this.#waiting.remove(last);
+    last.refuse(tooManyWaiting(this.#limits));
+  }
+
   /** Waits for the turn of a request. If the client goes away or the wait takes too long, its place is free again. */
-  #wait(work: Omit<Waiting, "start" | "refuse">): Promise<void> {
+  #wait(work: Pick<Waiting, "expected" | "onStart"> & { request: Queued }): Promise<void> {
     const { promise, resolve: start, reject: refuse } = Promise.withResolvers<void>();
-    const waiting = { ...work, start, refuse };
-    this.#waiting.push(waiting);
+    const waiting = { ...work, caller: work.request.caller(), start, refuse };
+    this.#waiting.add(waiting);
     const giveUp = (problem: Problem) => {
-      if (this.#waiting[0] === waiting) this.#schedule(); // the next one can be smaller
-      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      if (this.#waiting.peek() === waiting) this.#schedule(); // the next one can be smaller
+      this.#waiting.remove(waiting);
       refuse(problem);
     };
     const stopWatching = onGone(work.request, () => giveUp(clientWentAway()));
@@ -148,11 +160,11 @@ export class ByteQueue {
 
   #startSome(): void {
     for (let n = 0; n < maxPerTurn; n++) {
-      const [next] = this.#waiting;
+      const next = this.#waiting.peek();
       if (next === undefined) return;
       const bytes = next.expected();
       if (!this.#fits(bytes)) return; // until another one ends
-      this.#waiting.shift();
+      this.#waiting.take();
       try {
         this.#start(next, bytes);
         next.start();

@@ -1,10 +1,9 @@
 /** Notices that a client goes away while it waits for its response, and cancels its work. */
 import type { Socket } from "node:net";
-import { networkOf } from "../../access/networks.ts";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { ReadClient } from "../../store/port/page.ts";
-import type { Counted } from "./quotas.ts";
+import { type Counted, nameOfCaller } from "./quotas.ts";
 
 /** The part of a request that this needs. */
 export interface Connected {
@@ -55,7 +54,7 @@ export async function whileConnected<T>(
     return gone;
   };
   try {
-    return await work(() => ({ caller: keyOf(caller, request), signal: (gone ?? watch()).signal }));
+    return await work(() => ({ caller: nameOfCaller(caller, request), signal: (gone ?? watch()).signal }));
   } finally {
     stopWatching();
   }
@@ -63,11 +62,6 @@ export async function whileConnected<T>(
 
 interface Caller {
   readonly principal: Principal | undefined;
-}
-
-/** A caller without a credential is known by the address. */
-function keyOf({ principal }: Caller, { client }: Counted): string {
-  return principal === undefined ? `address ${networkOf(client.ip)}` : `principal ${principal.subject}`;
 }
 
 function clientWentAway(): Problem {

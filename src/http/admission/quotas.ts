@@ -206,6 +206,14 @@ export interface Counted {
   readonly client: { readonly ip: string | undefined };
 }
 
+/** A name of the caller, for all that callers share. A caller without a credential is known by the network of its address. */
+export function nameOfCaller(
+  { principal }: { readonly principal: Principal | undefined },
+  { client }: Counted,
+): string {
+  return principal === undefined ? `address ${networkOf(client.ip)}` : `principal ${principal.subject}`;
+}
+
 /**
  * Counts a request for its principal, or without one for the address that it came from. Requests with an invalid credential
  * count for the address, so that the client learns nothing about the owner of a revoked credential. Throws

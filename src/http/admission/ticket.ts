@@ -7,7 +7,7 @@
  */
 import { Problem } from "../../errors.ts";
 import type { Limits } from "../settings.ts";
-import { ByteQueue, type Expected } from "./byte-queue.ts";
+import { ByteQueue, type Expected, type Queued } from "./byte-queue.ts";
 import type { Count } from "./counts.ts";
 import type { Counting, Release, StreamRefusal } from "./exact-counts.ts";
 import type { Connected } from "./gone.ts";
@@ -98,7 +98,7 @@ export class Admission {
 }
 
 /** What one request holds. */
-export class Ticket implements Connected {
+export class Ticket implements Queued {
   readonly #admission: Admission;
   readonly #client: Connected;
   readonly #isPart: boolean;
@@ -107,6 +107,8 @@ export class Ticket implements Connected {
   #further = 0;
   #isInProgress = false;
   #endStream: Release | undefined;
+  #nameCaller = () => "";
+  #caller: string | undefined;
 
   constructor(admission: Admission, client: Connected, { isPart = false } = {}) {
     this.#admission = admission;
@@ -116,7 +118,20 @@ export class Ticket implements Connected {
 
   /** The ticket of an operation of a batch. It has its own turns. The batch counts the memory. */
   part(): Ticket {
-    return new Ticket(this.#admission, this.#client, { isPart: true });
+    const part = new Ticket(this.#admission, this.#client, { isPart: true });
+    part.identify(() => this.caller());
+    return part;
+  }
+
+  /** `nameCaller` returns the name of the caller. It is only called if callers must take turns. */
+  identify(nameCaller: () => string): void {
+    this.#nameCaller = nameCaller;
+  }
+
+  /** The name of the caller; an empty text if it is not known yet, or if the service itself sends the request. */
+  caller(): string {
+    this.#caller ??= this.#nameCaller();
+    return this.#caller;
   }
 
   get method(): string | undefined {

@@ -19,7 +19,7 @@ import { findRoute } from "../route.ts";
 import { type Data, findCollection, type Service } from "../service.ts";
 import { type CommitPlan, commit, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { requireCollection } from "../writes/create.ts";
-import { nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
+import { largeTurn, nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./batch-content.ts";
 import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
@@ -32,6 +32,9 @@ const maxResults = 16 * 1024 * 1024;
  * batch. With the default limits, no batch reaches this.
  */
 const maxChanged = 128 * 1024 * 1024;
+
+/** A batch with more operations has its turn among all writes that change many resources. */
+const maxSmall = 100;
 
 type BatchWrite = Write<Writes>;
 
@@ -68,7 +71,8 @@ const steps: WriteSteps<Writes, true, Batch> = {
     return { operations, ids: new Map(), notBefore: 0 };
   },
   resources: existingResources,
-  follows: (_, { operations }) => operations.every(({ method }) => method !== "DELETE"),
+  follows: (_, { operations }) =>
+    !isLarge(operations) && operations.every(({ method }) => method !== "DELETE"),
   decide,
 };
 
@@ -87,7 +91,12 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
       // The operation fails with its index when its turn comes.
     }
   }
-  return [...names].sort();
+  return [...(isLarge(operations) ? [largeTurn] : []), ...[...names].sort()];
+}
+
+/** Whether a batch takes as much time as a bulk change. */
+function isLarge(operations: readonly BatchOperation[]): boolean {
+  return operations.length > maxSmall;
 }
 
 async function decide(

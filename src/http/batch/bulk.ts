@@ -18,7 +18,7 @@ import { resourcePath } from "../route.ts";
 import type { Clock, Service } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
-import { hold, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+import { hold, largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BulkRequest, insideUpdate, maxBulk, parseBulk } from "./bulk-content.ts";
 
 /**
@@ -58,7 +58,9 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
   },
   // One at a time, because each takes a place in the queues of all its resources.
   resources: ({ operation }, { selected = [], isDryRun }) =>
-    isDryRun ? [] : ["bulk", ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
+    isDryRun
+      ? []
+      : [largeTurn, ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
   decide: async (write, _, content) => {
     const selected = content.selected ?? (await select(write, content));
     content.selected = undefined; // if others overtake this attempt

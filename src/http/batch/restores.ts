@@ -12,7 +12,7 @@ import { readContent } from "../protocol/content.ts";
 import type { Service } from "../service.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { planRestore } from "../writes/restore.ts";
-import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+import { largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { bodyOf, explainer, leastBytes, maxBytes, select, timeOf, tooLarge, withResource } from "./bulk.ts";
 import { type BulkRequest, maxBulk, parseRestores } from "./bulk-content.ts";
 
@@ -41,7 +41,9 @@ const steps: WriteSteps<Bulk, true, RestoresContent> = {
   },
   // One at a time, as bulk changes.
   resources: ({ operation }, { selected = [], isDryRun }) =>
-    isDryRun ? [] : ["bulk", ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
+    isDryRun
+      ? []
+      : [largeTurn, ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
   decide: async (write, _, content) => {
     const selected = content.selected ?? (await selectDeleted(write, content));
     content.selected = undefined; // if others overtake this attempt

@@ -1,6 +1,6 @@
 /** Responds to the request for a feed, with a page or with a stream: reads the events, and makes the response. */
+
 import { setTimeout as pass } from "node:timers/promises";
-import { networkOf } from "../../access/networks.ts";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";
 import { Gone } from "../../changes/shared-log.ts";
@@ -26,10 +26,10 @@ export async function readEvents(
 ): Promise<Result> {
   const feed = service.feed as Feed; // without it, the path does not exist
   const subscription = asParsed.isOpen ? await withAllCollections(service, asParsed) : asParsed;
-  const { asked, type, caller } = subscription;
-  const callerKey = caller.principal?.subject ?? `address ${networkOf(request.client.ip)}`;
+  const { asked, type } = subscription;
+  const name = request.ticket.caller();
   if (type === "text/event-stream") {
-    const leave = request.method === "HEAD" ? () => {} : await request.ticket.stream(callerKey);
+    const leave = request.method === "HEAD" ? () => {} : await request.ticket.stream(name);
     try {
       const from = await positionOf(feed, subscription).catch(toGone);
       const start = { subscription, request, from, leave };
@@ -41,7 +41,7 @@ export async function readEvents(
     }
   }
   const waitMs = request.method === "HEAD" ? 0 : asked.waitMs;
-  const leave = waitMs > 0 ? await request.ticket.stream(callerKey) : undefined;
+  const leave = waitMs > 0 ? await request.ticket.stream(name) : undefined;
   try {
     const page = await whileKept(() => pageOf(service, subscription, { request, waitMs }));
     const events = page.events.map(({ text }) => text);

@@ -22,7 +22,7 @@ import type { Writes } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { resourcePath } from "../route.ts";
 import type { CommitPlan, Write, WriteAttempt } from "../writes/commit.ts";
-import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+import { largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type Decision, decideItems } from "./task-decisions.ts";
 import { importedIn, keyOfImport, operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
 
@@ -157,7 +157,7 @@ class Slice {
       resources: () => {
         if (this.#isOnlyJudged) return [];
         const names = items.flatMap(({ id }) => (id === undefined ? [] : [nameOf({ collection, id })]));
-        return ["bulk", ...new Set(names.sort())];
+        return [largeTurn, ...new Set(names.sort())];
       },
       decide: (write) => this.#decide(write),
     };

@@ -92,7 +92,14 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     ...(maxCascadeText !== undefined && { maxCascadeText }),
     ...(whole && { whole }),
   };
-  const committed = { changes, at, ...principal, ...receipt, ...terms };
+  const committed = {
+    changes,
+    at,
+    ...principal,
+    ...receipt,
+    ...terms,
+    caller: () => request.ticket.caller(),
+  };
   // The operations of a batch commit in memory.
   const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;
   const work = plan.commit === undefined ? store.commit(committed) : plan.commit(committed);

@@ -40,6 +40,12 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   ): Promise<CommitPlan | WriteAttempt>;
 }
 
+/**
+ * The first name of writes that change many resources. One of them is carried out at a time, and callers take turns. The write has its
+ * turn before its resources, so that others do not wait for them longer than for one commit.
+ */
+export const largeTurn = "large";
+
 /** The states that commits in progress make, by the names of the resources. They replace the stored states. */
 export type PendingStates = ReadonlyMap<string, Pick<Pending, "state">>;
 
@@ -82,7 +88,11 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
         hasStarted = true;
         return task();
       };
-      const done = names.reduceRight((inner, name) => () => service.writes.run(name, inner), start)();
+      const done = names.reduceRight(
+        (inner, name) => () =>
+          service.writes.run(name, inner, name === largeTurn ? request.ticket.caller() : undefined),
+        start,
+      )();
       if (!hasStarted) forget(); // another write has its turn now
       return done;
     },

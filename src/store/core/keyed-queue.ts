@@ -1,13 +1,15 @@
-/** Runs tasks with the same key one after the other, in the order of their arrival. Other keys do not have to wait. */
+/** Runs tasks with the same key one after the other. Other keys do not have to wait. */
 import { Problem } from "../../errors.ts";
+import { Lines } from "./lines.ts";
 
 /** A queue for each key. */
 export interface KeyedQueue {
   /**
-   * Runs `task` when all earlier tasks of the key have ended. Throws what `task` throws. Throws UNAVAILABLE, and never runs
-   * `task`, if too many tasks wait or if the wait takes too long.
+   * Runs `task` when all earlier tasks of the key have ended. With a `caller`, callers take turns, and only the tasks of one caller keep
+   * their order. Throws what `task` throws. Throws UNAVAILABLE, and never runs `task`, if too many tasks wait or if the wait takes too
+   * long.
    */
-  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  run<T>(key: string, task: () => Promise<T>, caller?: string): Promise<T>;
 }
 
 /** The limits of a keyed queue. */
@@ -20,8 +22,11 @@ export interface KeyedQueueOptions {
   maxWaitMs?: number;
 }
 
-/** The functions that start the waiting tasks of a key, in order. */
-type Waiting = Set<() => void>;
+/** A task that waits. */
+interface Waiting {
+  readonly caller: string;
+  start(): void;
+}
 
 /** Creates a keyed queue. It remembers a key only while it has tasks. */
 export function createKeyedQueue({
@@ -30,51 +35,47 @@ export function createKeyedQueue({
   maxWaitMs = 10_000,
 }: KeyedQueueOptions = {}): KeyedQueue {
   /** Contains a key while one of its tasks runs. */
-  const queues = new Map<string, Waiting>();
+  const queues = new Map<string, Lines<Waiting>>();
   let tasks = 0;
 
   /** Resolves when the task can start. `undefined` if it can start now. */
-  function enter(key: string): Promise<void> | undefined {
+  function enter(key: string, caller: string): Promise<void> | undefined {
     const waiting = queues.get(key);
-    const length = waiting === undefined ? 0 : waiting.size + 1;
+    const length = waiting === undefined ? 0 : waiting.length + 1;
     if (length >= maxPerKey || tasks >= maxTasks)
       throw unavailable("Too many writes are waiting for each other.");
     tasks++;
-    if (waiting !== undefined) return waitIn(waiting);
-    queues.set(key, new Set());
+    if (waiting !== undefined) return waitIn(waiting, caller);
+    queues.set(key, new Lines());
     return undefined;
   }
 
-  function waitIn(waiting: Waiting): Promise<void> {
+  function waitIn(waiting: Lines<Waiting>, caller: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
         clearTimeout(timer);
         resolve();
       };
+      const own = { caller, start };
       const timer = setTimeout(() => {
-        waiting.delete(start);
+        waiting.remove(own);
         tasks--;
         reject(unavailable("The writes before this one took too long. Nothing was written."));
       }, maxWaitMs);
-      waiting.add(start);
+      waiting.add(own);
     });
   }
 
   function leave(key: string): void {
     tasks--;
-    const waiting = queues.get(key);
-    const [startNext] = waiting ?? [];
-    if (waiting === undefined || startNext === undefined) {
-      queues.delete(key);
-      return;
-    }
-    waiting.delete(startNext);
-    startNext();
+    const next = queues.get(key)?.take();
+    if (next === undefined) queues.delete(key);
+    else next.start();
   }
 
   return {
-    async run(key, task) {
-      const turn = enter(key);
+    async run(key, task, caller = "") {
+      const turn = enter(key, caller);
       if (turn !== undefined) await turn;
       try {
         return await task();

@@ -6,6 +6,7 @@
 
 import { Problem } from "../../errors.ts";
 import type { ReadClient } from "../port/page.ts";
+import { Lines } from "./lines.ts";
 
 /** The result of an attempt that did not end in its time. */
 export const unfinished = Symbol("unfinished");
@@ -49,9 +50,9 @@ export class SlowReads {
   readonly #maxMs: number;
   readonly #shortMs: number;
   readonly #maxWaiting: number;
-  readonly #new = new Lines();
+  readonly #new = new Lines<Read>();
   /** Reads that need more than a short time. */
-  readonly #long = new Lines();
+  readonly #long = new Lines<Read>();
   #longRunning = 0;
   #isShortRunning = false;
   #closed: unknown;
@@ -103,7 +104,7 @@ export class SlowReads {
     for (const read of [...this.#new.all(), ...this.#long.all()]) this.#refuse(read, reason);
   }
 
-  #wait(read: Read, lines: Lines): void {
+  #wait(read: Read, lines: Lines<Read>): void {
     if (this.#closed !== undefined) {
       read.refuse(this.#closed);
       return;
@@ -160,47 +161,5 @@ export class SlowReads {
   #busy(): Problem {
     const headers = { "retry-after": String(Math.ceil(this.#maxMs / 1_000)) };
     return new Problem("UNAVAILABLE", "Too many slow lists are waiting. Try again.", { headers });
-  }
-}
-
-/** Reads that wait: a line for each caller. */
-class Lines {
-  /** The caller whose turn is next comes first. */
-  readonly #lines = new Map<string, readonly Read[]>();
-
-  get length(): number {
-    return this.all().length;
-  }
-
-  add(read: Read): void {
-    this.#put(read.caller, [...(this.#lines.get(read.caller) ?? []), read]);
-  }
-
-  /** Takes the first read of the next caller, whose next turn comes after that of all others. */
-  take(): Read | undefined {
-    const [[caller, [read, ...others]] = ["", []]] = this.#lines;
-    this.#lines.delete(caller);
-    this.#put(caller, others);
-    return read;
-  }
-
-  remove(read: Read): void {
-    this.#put(
-      read.caller,
-      (this.#lines.get(read.caller) ?? []).filter((each) => each !== read),
-    );
-  }
-
-  longest(): readonly Read[] {
-    return [...this.#lines.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
-  }
-
-  all(): readonly Read[] {
-    return [...this.#lines.values()].flat();
-  }
-
-  #put(caller: string, line: readonly Read[]): void {
-    if (line.length === 0) this.#lines.delete(caller);
-    else this.#lines.set(caller, line);
   }
 }

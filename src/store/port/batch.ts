@@ -3,6 +3,7 @@
  * Each call still has its own outcome.
  */
 import { Problem } from "../../errors.ts";
+import { type Room, type TurnOptions, Turns } from "./turns.ts";
 
 /** The outcome of one call: its answer, or the error that only this call is rejected with. */
 export type Outcome<Answer> = { answer: Answer } | { error: unknown };
@@ -26,6 +27,11 @@ export interface BatchOptions<Call, Answer> {
   maxWeight?: number;
   /** The weight of a call, in the unit of `maxWeight`. @default 0 */
   weigh?(call: Call): number;
+  /**
+   * How callers take turns if not all calls that wait can be performed now. `maxUnderWay` is the limit of the weight of calls that are
+   * performed at the same time. A heavier call is performed alone. @default in the order of arrival
+   */
+  turns?: (TurnOptions<Call> & { maxUnderWay: number }) | undefined;
   /** The limit of calls in a batch, which can depend on its first call. @default 1000 */
   maxBatchSize?: number | ((first: Call) => number);
   /** The kind of a call. Only calls of one kind share a batch. @default all are of one kind */
@@ -54,9 +60,12 @@ interface Waiting<Call, Answer> {
  */
 export class Batch<Call, Answer> {
   readonly #options: Required<BatchOptions<Call, Answer>>;
+  readonly #turns: Turns<Call> | undefined;
   #waiting: Waiting<Call, Answer>[] = [];
   #unanswered = 0;
+  /** The weight of all calls without an outcome, and of those that are performed. */
   #weight = 0;
+  #underWay = 0;
   #running = 0;
   #isScheduled = false;
   #drains: (() => void)[] = [];
@@ -71,8 +80,10 @@ export class Batch<Call, Answer> {
       maxConcurrent: Number.POSITIVE_INFINITY,
       clock: undefined,
       kindOf: undefined,
+      turns: undefined,
       ...options,
     };
+    this.#turns = options.turns && new Turns(options.turns);
   }
 
   /** Performs the call together with others. Throws UNAVAILABLE if the queue is full, and the error of the call. */
@@ -102,7 +113,7 @@ export class Batch<Call, Answer> {
 
   /** Starts after the poll phase. All requests that this turn reads from sockets are in the queue by then. */
   #schedule(): void {
-    if (this.#isScheduled || this.#running >= this.#options.maxConcurrent) return;
+    if (this.#isScheduled || !this.#canStart()) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -111,15 +122,27 @@ export class Batch<Call, Answer> {
   }
 
   #start(): void {
-    while (this.#waiting.length > 0 && this.#running < this.#options.maxConcurrent)
-      this.#perform(this.#nextBatch());
+    while (this.#waiting.length > 0 && this.#canStart()) {
+      const batch = this.#nextBatch();
+      if (batch.length === 0) return; // nothing fits beside what is performed
+      this.#perform(batch);
+    }
+  }
+
+  #canStart(): boolean {
+    return this.#running < this.#options.maxConcurrent;
   }
 
   /** Takes the call that waits longest, and others of its kind. */
   #nextBatch(): Waiting<Call, Answer>[] {
-    const { maxBatchSize, kindOf } = this.#options;
+    const { maxBatchSize, kindOf, turns } = this.#options;
     const [first] = this.#waiting as [Waiting<Call, Answer>];
     const most = typeof maxBatchSize === "number" ? maxBatchSize : maxBatchSize(first.call);
+    if (turns !== undefined) {
+      const weight = turns.maxUnderWay - this.#underWay;
+      const isAll = this.#waiting.length <= most && this.#weight - this.#underWay <= weight;
+      return isAll ? this.#firstOf(most) : this.#takeTurns({ most, weight, isAlone: this.#underWay === 0 });
+    }
     if (kindOf === undefined) return this.#firstOf(most);
     const kind = kindOf(first.call);
     const batch: Waiting<Call, Answer>[] = [];
@@ -128,6 +151,12 @@ export class Batch<Call, Answer> {
       (batch.length < most && kindOf(each.call) === kind ? batch : rest).push(each);
     this.#waiting = rest;
     return batch;
+  }
+
+  #takeTurns(room: Room): Waiting<Call, Answer>[] {
+    const { taken, left } = (this.#turns as Turns<Call>).take(this.#waiting, room);
+    this.#waiting = left;
+    return taken;
   }
 
   /** Most batches are all calls that wait. They are not copied. */
@@ -140,6 +169,7 @@ export class Batch<Call, Answer> {
 
   #perform(batch: readonly Waiting<Call, Answer>[]): void {
     this.#running++;
+    for (const { weight } of batch) this.#underWay += weight;
     try {
       const { perform, clock } = this.#options;
       const since = clock && batch.map((each) => each.since);
@@ -169,7 +199,9 @@ export class Batch<Call, Answer> {
 
   #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[], from = 0): void {
     if (outcomes.length > 0 && outcomes.length < batch.length) {
-      this.#waiting = [...batch.slice(outcomes.length), ...this.#waiting];
+      const rest = batch.slice(outcomes.length);
+      for (const { weight } of rest) this.#underWay -= weight;
+      this.#waiting = [...rest, ...this.#waiting];
       this.#settle(batch.slice(0, outcomes.length), outcomes);
       return;
     }
@@ -189,6 +221,7 @@ export class Batch<Call, Answer> {
 
   #answer({ weight, resolve, reject }: Waiting<Call, Answer>, outcome: Outcome<Answer> | undefined): void {
     this.#weight -= weight;
+    this.#underWay -= weight;
     if (outcome === undefined) reject(new Error("The batch has no outcome for this call."));
     else if ("error" in outcome) reject(outcome.error);
     else resolve(outcome.answer);

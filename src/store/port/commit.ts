@@ -70,6 +70,8 @@ export interface Commit {
   receipt?: Receipt;
   /** The caller, for the change log. */
   principal?: string;
+  /** Returns who waits for the commit, because callers take turns. @default the service itself */
+  caller?: () => string;
   /** Unix time in milliseconds. It becomes `updatedAt` and the time in the change log. */
   at: number;
   /** Whether the store only decides about the commit, and writes nothing. Not together with a receipt. @default false */
@@ -99,27 +101,82 @@ export function requireValidCommit({ changes, receipt, isDryRun }: Commit): void
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
 }
 
-/** The limit of the texts in all waiting commits, in characters. */
+/** The limit of the texts in all waiting commits of a kind, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
 
-/** Performs commits that arrive together in one go. */
-export function createCommitBatch(
-  {
-    groupCommit,
-    answersPerTurn,
-    meter,
-  }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn" | "meter">,
-  options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
-): Batch<Commit, Committed> {
-  const maxBatchSize = groupCommit ? 1_000 : 1;
-  return new Batch({
-    ...options,
-    ...(meter && { perform: counted(options.perform, meter), clock: clockSeconds }),
-    maxBatchSize,
-    answersPerTurn,
-    maxWeight: maxWaitingText,
-    weigh: textLength,
-  });
+/** A change takes as much time as this many characters, beside those of its text. */
+const charactersOfChange = 1_024;
+
+/** The weight of a commit: about how much time the store needs for it, in characters. */
+const weightOf = (commit: Commit) => commit.changes.length * charactersOfChange + textLength(commit);
+
+/** A commit with several changes is large if its weight is more than this. The store needs some 10 ms for it. */
+const maxSmallWeight = 128 * 1024;
+
+/** Small commits are written together up to this weight. */
+const maxSmallUnderWay = 2 * 1024 * 1024;
+
+/** Whether a commit takes so long that small ones go first. */
+export function isLargeCommit(commit: Commit): boolean {
+  return commit.changes.length > 1 && weightOf(commit) > maxSmallWeight;
+}
+
+/**
+ * The commits of one thread. Small ones that arrive together are written in one go. Large ones are written one by one, and meanwhile
+ * small ones go on, so each small commit waits for at most one large one. Callers take turns in both.
+ */
+export class CommitQueue {
+  readonly #small: Batch<Commit, Committed>;
+  readonly #large: Batch<Commit, Committed>;
+
+  constructor(
+    {
+      groupCommit,
+      answersPerTurn,
+      meter,
+    }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn" | "meter">,
+    {
+      perform,
+      maxConcurrent = Number.POSITIVE_INFINITY,
+    }: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
+  ) {
+    const shared = {
+      perform: meter === undefined ? perform : counted(perform, meter),
+      clock: meter && clockSeconds,
+      answersPerTurn,
+      maxWeight: maxWaitingText,
+      weigh: weightOf,
+    };
+    const callerOf = ({ caller }: Commit) => caller?.() ?? "";
+    this.#small = new Batch({
+      ...shared,
+      maxConcurrent,
+      maxBatchSize: groupCommit ? 1_000 : 1,
+      turns: { callerOf, namesOf, maxUnderWay: maxSmallUnderWay },
+    });
+    this.#large = new Batch({
+      ...shared,
+      maxConcurrent: 1,
+      maxBatchSize: 1,
+      // A large commit continues no other one: it waits until its resources have no pending state.
+      turns: { callerOf, namesOf: () => [], maxUnderWay: Number.POSITIVE_INFINITY },
+    });
+  }
+
+  /** Performs a commit. Throws UNAVAILABLE if too many wait, and the reason if it was not written. */
+  run(commit: Commit): Promise<Committed> {
+    return (isLargeCommit(commit) ? this.#large : this.#small).run(commit);
+  }
+
+  /** Resolves when every commit has its outcome. */
+  async drained(): Promise<void> {
+    await Promise.all([this.#small.drained(), this.#large.drained()]);
+  }
+}
+
+/** The resources of a commit. A commit can continue an earlier one of the same resource that is in progress. */
+function namesOf({ changes }: Commit): string[] {
+  return changes.map(({ key: { collection, id } }) => `${collection}/${id}`);
 }
 
 type Perform = BatchOptions<Commit, Committed>["perform"];

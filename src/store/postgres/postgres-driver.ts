@@ -15,9 +15,8 @@ import { ExpectedEnd, Loads } from "../core/loads.ts";
 import { ReceiptPlans } from "../core/receipt-plans.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { Scheduler } from "../core/scheduler.ts";
-import type { Batch } from "../port/batch.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
-import { type Commit, type Committed, createCommitBatch, type KeptReceipt } from "../port/commit.ts";
+import { type Commit, CommitQueue, type Committed, type KeptReceipt } from "../port/commit.ts";
 import { noteGroup } from "../port/commit-meter.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReferringGroups } from "../port/page.ts";
@@ -84,7 +83,7 @@ export class PostgresDriver implements Driver {
   readonly #ids: IdNumbers;
   readonly #writing: CommitsParts;
   readonly #writer: Commits;
-  readonly #commits: Batch<Commit, Committed>;
+  readonly #commits: CommitQueue;
   readonly #loads: Loads;
   readonly #held: HeldWrites;
   /** Whether the last import declares a collection. Until it ends, it locks the catalogue. */
@@ -130,7 +129,7 @@ export class PostgresDriver implements Driver {
       if (parts.meter !== undefined) noteGroup(parts.meter, group.length, since);
       return this.#writer.perform(group);
     };
-    this.#commits = createCommitBatch(parts, { perform, maxConcurrent: 1 });
+    this.#commits = new CommitQueue(parts, { perform, maxConcurrent: 1 });
     this.#loads = new Loads({
       maxWaitMs: parts.importWaitMs,
       expectedEnd,

@@ -143,7 +143,14 @@ export const httpFaults: readonly Fault[] = [
     what: "Two batches that change the same resources in opposite orders wait for each other.",
     noticedBy: "test/http/batch-races",
     test: "batches that change the same resources in opposite orders do not wait for each other",
-    replacements: [["return [...names].sort();", "return [...names];"]],
+    replacements: [["...[...names].sort()];", "...names];"]],
+  },
+  {
+    name: "imports-in-line",
+    what: "All imports of one caller come before that of another one that came later.",
+    noticedBy: "test/http/write-turns",
+    test: "12 imports of one caller do not keep another one from its turn",
+    replacements: [['run("imports", work, ticket.caller())', 'run("imports", work)']],
   },
   {
     name: "key-free-too-early",

@@ -75,8 +75,10 @@ export const storeFaults: readonly Fault[] = [
     replacements: [
       [
         `this.#weight -= weight;
+    this.#underWay -= weight;
     if (outcome === undefined)`,
-        "if (outcome === undefined)",
+        `this.#underWay -= weight;
+    if (outcome === undefined)`,
       ],
       [
         "else resolve(outcome.answer);",
@@ -93,7 +95,7 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/slow-reads",
     test: "of another caller wait for at most two short attempts, however many one caller has",
     replacements: [
-      ["    this.#lines.delete(caller);\n    this.#put(caller, others);", "    this.#put(caller, others);"],
+      ["    this.#lines.delete(caller);\n    if (line !== undefined)", "    if (line !== undefined)"],
     ],
   },
   {
@@ -110,7 +112,35 @@ export const storeFaults: readonly Fault[] = [
     what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
     noticedBy: "test/store/keyed-queue",
     test: "a task whose turn does not come in time is refused with UNAVAILABLE and never runs",
-    replacements: [["waiting.delete(start);\n        tasks--;", "tasks--;"]],
+    replacements: [["waiting.remove(own);\n        tasks--;", "tasks--;"]],
+  },
+  {
+    name: "large-commits-in-line",
+    what: "The large commits of one caller come before those of another one that came later.",
+    noticedBy: "test/store/sqlite",
+    test: "large commits of one caller do not keep another one from its turn",
+    replacements: [
+      [
+        "turns: { callerOf, namesOf: () => [], maxUnderWay: Number.POSITIVE_INFINITY }",
+        'turns: { callerOf: () => "", namesOf: () => [], maxUnderWay: Number.POSITIVE_INFINITY }',
+      ],
+    ],
+  },
+  {
+    name: "continued-commits-overtake",
+    what: "A commit that continues another one is written before it if its caller has the next turn.",
+    noticedBy: "test/store/sqlite",
+    test: "commits that continue each other are written in their order, whoever sends them",
+    replacements: [
+      ["turns: { callerOf, namesOf, maxUnderWay", "turns: { callerOf, namesOf: () => [], maxUnderWay"],
+    ],
+  },
+  {
+    name: "large-commit-while-held",
+    what: "A large commit that was put aside is written while another thread holds the writer.",
+    noticedBy: "test/store/writer-turns",
+    test: "a large commit that was put aside waits while another thread holds the writer",
+    replacements: [["if (this.#connections.isHeldFor(large.from)) this", "if (false as boolean) this"]],
   },
   {
     name: "cleared-not-compared",

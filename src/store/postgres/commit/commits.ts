@@ -52,7 +52,7 @@ const maxRetryMs = 3_000;
 /** The average pause before the second attempt, in milliseconds. The pause doubles with each attempt. */
 const retryPauseMs = 3;
 
-/** Carries out groups of commits, one group at a time. */
+/** Carries out groups of commits. */
 export class Commits {
   readonly #parts: CommitsParts;
 

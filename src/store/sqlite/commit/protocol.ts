@@ -68,17 +68,25 @@ export interface ConnectionTasks {
 
 /** All tasks. */
 export interface Tasks extends WriterTasks, ConnectionTasks {
-  /** Writes commits. `since`: when each one arrived, if there is a meter. */
+  /** Writes small commits. `since`: when each one arrived, if there is a meter. */
   commit(count: number, cells: readonly Cell[], since?: readonly number[]): CommitResults;
+  /** Writes a large commit, after the small ones that have arrived. */
+  commitLarge(...commit: Parameters<Tasks["commit"]>): CommitResults;
 }
 
-/** A request to the writer. It answers the requests of each thread in their order. */
+/** A request to the writer. */
 export type RequestFor<Name extends keyof Tasks> = {
   [N in Name]: { name: N; args: Parameters<Tasks[N]> };
 }[Name];
 
 /** Any request. */
 export type WriterRequest = RequestFor<keyof Tasks>;
+
+/** A request on its way. Each thread numbers its own ones. The writer performs them in their order, but small commits before large ones. */
+export interface SentRequest {
+  number: number;
+  request: WriterRequest;
+}
 
 /** What a task returns if it is not refused. */
 export type ResultOf<Name extends keyof Tasks> = Exclude<ReturnType<Tasks[Name]>, Refused>;
@@ -90,7 +98,7 @@ export type ResultOf<Name extends keyof Tasks> = Exclude<ReturnType<Tasks[Name]>
 export type WriterAnswer = { result: unknown } | Refused | { isHeld: true } | { invalidState: string };
 
 /**
- * A message from the writer. The first one is `ready` or `openFailed`. `answers` answer the oldest requests of the thread.
+ * A message from the writer. The first one is `ready` or `openFailed`. `answers` have the numbers of the thread's requests.
  * `changed` has the numbers of the collections that have changed. `failure` is the reason why the writer has stopped
  * permanently. After `free`, requests that were answered with `isHeld` can be repeated.
  */
@@ -99,7 +107,7 @@ export type WriterMessage =
   | { kind: "openFailed"; reason: string }
   | {
       kind: "answers";
-      answers: readonly WriterAnswer[];
+      answers: readonly (readonly [number, WriterAnswer])[];
       changed: readonly number[];
       failure: string | undefined;
     }

@@ -4,8 +4,8 @@ import { Problem, StartError } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
-import type { Batch, Outcome } from "../../port/batch.ts";
-import { type Commit, type Committed, createCommitBatch, versionOf } from "../../port/commit.ts";
+import type { Outcome } from "../../port/batch.ts";
+import { type Commit, CommitQueue, type Committed, isLargeCommit, versionOf } from "../../port/commit.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { ImportedResource, LoadOptions } from "../../port/store.ts";
@@ -15,6 +15,7 @@ import {
   type Cell,
   encodeCommit,
   type ResultOf,
+  type SentRequest,
   type Tasks,
   type WriterAnswer,
   type WriterMessage,
@@ -83,8 +84,9 @@ export class WriterClient {
   readonly #events: WriterEvents;
   readonly #lastRequest: "close" | "disconnect";
   readonly #exited: Promise<void>;
-  /** The requests without an answer. The answers arrive in the same order. */
-  #pending: Pending[] = [];
+  /** The requests without an answer, by their numbers. */
+  readonly #pending = new Map<number, Pending>();
+  #lastNumber = 0;
   /** The requests that wait until no other thread holds the writer. */
   readonly #held = new Set<Pending>();
   #isClosing = false;
@@ -137,8 +139,9 @@ export class WriterClient {
   }
 
   #post(pending: Pending, transfer: MessagePort[] = []): void {
-    this.#pending.push(pending);
-    this.#channel.postMessage(pending.request, transfer);
+    const sent: SentRequest = { number: ++this.#lastNumber, request: pending.request };
+    this.#pending.set(sent.number, pending);
+    this.#channel.postMessage(sent, transfer);
   }
 
   #receive(message: WriterMessage): void {
@@ -146,9 +149,9 @@ export class WriterClient {
     if (message.kind !== "answers") return;
     const { answers, changed, failure } = message;
     if (changed.length > 0) this.#events.onChanged(changed);
-    const answered = this.#pending.splice(0, answers.length);
-    for (const [index, pending] of answered.entries()) {
-      const answer = answers[index] as WriterAnswer;
+    for (const [number, answer] of answers) {
+      const pending = this.#pending.get(number) as Pending;
+      this.#pending.delete(number);
       if ("isHeld" in answer) this.#hold(pending);
       else settle(pending).resolve(answer);
     }
@@ -173,8 +176,8 @@ export class WriterClient {
   #end(reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const pending = this.#pending;
-    this.#pending = [];
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
     for (const each of pending)
       settle(each).reject(
         new Problem("OUTCOME_UNKNOWN", "The store failed before it reported the outcome of the write."),
@@ -254,21 +257,21 @@ export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn
 /** The commits of one store. */
 export class Commits {
   readonly #parts: CommitsParts;
-  readonly #batch: Batch<Commit, Committed>;
+  readonly #queue: CommitQueue;
 
   constructor(parts: CommitsParts) {
     this.#parts = parts;
-    this.#batch = createCommitBatch(parts, { perform: (commits, since) => this.#send(commits, since) });
+    this.#queue = new CommitQueue(parts, { perform: (commits, since) => this.#send(commits, since) });
   }
 
   /** Writes a commit. Throws the reason if it was not written. */
   run(commit: Commit): Promise<Committed> {
-    return this.#batch.run(commit);
+    return this.#queue.run(commit);
   }
 
   /** Resolves when every commit has its outcome. */
   drained(): Promise<void> {
-    return this.#batch.drained();
+    return this.#queue.drained();
   }
 
   async #send(
@@ -278,7 +281,8 @@ export class Commits {
     const { requests, health, numberOf } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
-    const { sequences, refusals } = await requests.send("commit", commits.length, cells, since);
+    const name = commits.some(isLargeCommit) ? "commitLarge" : "commit";
+    const { sequences, refusals } = await requests.send(name, commits.length, cells, since);
     let position = 0;
     return commits.map(({ changes, isDryRun }, index) => {
       const refusal = refusals.get(index);

@@ -339,3 +339,11 @@ export class StartError extends Error {
 
 /** Thrown if another program has the store open for writing. */
 export class StoreInUse extends StartError {}
+
+/** Thrown if a start must write, and the disk of the store is full. */
+export class StoreFull extends StartError {
+  /** `store`: the file or address of the store. */
+  constructor(store: string) {
+    super(`The disk of ${store} is full. Free some space, or choose another store.`);
+  }
+}

@@ -6,6 +6,7 @@ import type { FirstKeyPlan } from "./access/first-key.ts";
 import { readFilesOf } from "./config/derived-settings.ts";
 import { mostThreads } from "./config/readers.ts";
 import { type Config, withPort } from "./config.ts";
+import { StoreFull } from "./errors.ts";
 import { type CountsMemory, createCounts } from "./http/admission/counts.ts";
 import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
@@ -33,6 +34,8 @@ export interface RunningServer {
   origin: string;
   /** How many threads answer requests. */
   threads: number;
+  /** Whether it refuses all writes. */
+  readOnly: boolean;
   /** The URL of the metrics, if they have an address of their own. */
   metrics: string | undefined;
   /** Whether the store never had an API key, and the service can create one now. Throws the errors of the store. */
@@ -57,8 +60,24 @@ export interface StartOptions extends ServiceOptions {
   wireBounds?: Partial<WireBounds>;
 }
 
-/** Opens the store and listens. Throws StartError if one of the two fails. */
+/**
+ * Opens the store and listens. If the disk of the store is full and the start must write, the service only reads, and logs this. Throws
+ * StartError if it cannot open the store or listen.
+ */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  try {
+    return await startAs(config, options);
+  } catch (error) {
+    if (!(error instanceof StoreFull) || config.readOnly) throw error;
+    const server = await startAs({ ...config, readOnly: true }, options).catch(() => {
+      throw error; // it tells the reason
+    });
+    options.log?.warn(`${error.message} Until you start the service again, it is read-only.`);
+    return server;
+  }
+}
+
+async function startAs(config: Config, options: StartOptions): Promise<RunningServer> {
   const keyPair = await readFilesOf(config, (options.now ?? Date.now)());
   const onFailure = onceOnly(options.onFailure ?? (() => {}));
   const count = await countThreads(config, options.log);
@@ -95,6 +114,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     return {
       origin: originOf(server, tls !== undefined),
       threads: count,
+      readOnly: service.readOnly,
       metrics: parts.listener?.url,
       needsFirstKey: async () =>
         !service.readOnly && service.hasStarted() && (await opened.store.keys.all()).length === 0,

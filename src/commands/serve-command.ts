@@ -166,17 +166,20 @@ interface Served {
 }
 
 /** The address, the store, the mode, and a command to try. */
-function banner(config: Config, { server: { origin, metrics, threads }, hasConsole }: Served): string {
+function banner(
+  config: Config,
+  { server: { origin, metrics, threads, readOnly }, hasConsole }: Served,
+): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
   const lines = [
     `Holdfast ${about.version}`,
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
-    `  mode        ${config.readOnly ? "read-only; " : ""}${modeOf(config)}`,
+    `  mode        ${readOnly ? "read-only; " : ""}${modeOf(config)}`,
     ...(threads === 1 ? [] : [`  threads     ${threads}`]),
     ...(config.http.hasFeed ? [] : [`  history     none: ${withoutHistory}`]),
-    `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
+    `  try         ${first === undefined && !readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}`]),
     ...(config.http.metrics ? [`  metrics     ${origin}/metrics, for administrators`] : []),
     ...(config.http.docs ? [`  docs        ${origin}/docs`] : []),

@@ -1,5 +1,5 @@
 /** Opens the store at an address. No other file outside an engine's folder imports an engine. */
-import { Problem, StartError } from "../errors.ts";
+import { Problem, StoreFull } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
 import type { CopySource, CopyTarget } from "./core/copy/contents.ts";
 import type { BackupOptions } from "./core/copy/copy.ts";
@@ -90,8 +90,6 @@ export async function onStoreOf<T>(address: StoreAddress, work: Promise<T>): Pro
     return await work;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "STORAGE_FULL") throw error;
-    throw new StartError(
-      `The disk of ${shownAddress(address)} is full. Free some space, or choose another store.`,
-    );
+    throw new StoreFull(shownAddress(address));
   }
 }

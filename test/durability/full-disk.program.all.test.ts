@@ -1,9 +1,11 @@
-/** No room on the disk where SQLite keeps the index of its log. */
+/** No room on the disk: where SQLite keeps the index of its log, and for what a start must write. */
 import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeFolder } from "../folder.ts";
+import { mountSmallDisk, noDisk } from "../small-disk.ts";
 import { tracing, whyNoTrace } from "../strace.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
@@ -40,4 +42,40 @@ test("a write is in doubt when its commit is in the log and the index of the log
   t.after(() => found.close());
   const list = await found.send("GET", `/things?n=${n}&fields=n`);
   assert.equal(JSON.parse(list?.text ?? "").length, 1, "SQLite takes the commit from the log after all");
+});
+
+test("after a kill on a full disk, a service whose start must write only reads, and says so", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  t.after(() => disk.remove());
+  const store = join(disk.folder, "x.db");
+  const filler = join(disk.folder, "filler");
+  const config = join(makeFolder(), "holdfast.config.json");
+  writeFileSync(config, JSON.stringify({ openCollections: true, collections: { added: {} } }));
+  const first = await startProgram(store);
+  const client = createClient(first.port);
+  for (let n = 0; n < 40; n++)
+    assert.equal((await client.send("POST", "/things", { n, text: "x".repeat(6_000) }))?.status, 201);
+  client.close();
+  await end(first, "SIGKILL");
+  try {
+    writeFileSync(filler, Buffer.alloc(4_000_000));
+  } catch {} // as much as there is room for
+
+  const full = await startProgram(store, [], ["--config", config]);
+  const reader = createClient(full.port);
+  const list = await reader.send("GET", "/things?fields=n&limit=100");
+  assert.equal(JSON.parse(list?.text ?? "").length, 40);
+  const refused = await reader.send("POST", "/things", { n: 40 });
+  assert.equal(refused?.status, 503);
+  assert.match(refused?.text ?? "", /read-only/);
+  reader.close();
+  await end(full, "SIGTERM");
+
+  rmSync(filler);
+  const again = await startProgram(store, [], ["--config", config]);
+  const writer = createClient(again.port);
+  assert.equal((await writer.send("POST", "/added", { n: 1 }))?.status, 201);
+  writer.close();
+  await end(again, "SIGTERM");
 });

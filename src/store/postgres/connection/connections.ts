@@ -157,6 +157,8 @@ export function runPlan<T>(plan: Plan<T>, run: Run): Promise<T> {
 export interface Connection {
   /** `responseTimeoutMs`: the longest wait for the response. @default that of the connections */
   run(statement: Statement, responseTimeoutMs?: number): Promise<StatementResult>;
+  /** Runs work, and returns the texts of the warnings that the server sends meanwhile. */
+  warningsDuring(work: () => Promise<unknown>): Promise<readonly string[]>;
   /** Runs several statements that have no values. */
   runAll(sql: string): Promise<void>;
   /** Asks the server to cancel the running statement, and closes the connection. */
@@ -345,12 +347,33 @@ function connectionOf(client: pg.PoolClient, prepared: PreparedStatements): Conn
       const { rows, command } = await client.query<string[]>(timed).catch(rethrowWithoutValues);
       return { rows, command };
     },
+    async warningsDuring(work) {
+      const warnings: string[] = [];
+      const note = ({ code, severity, message = "" }: Notice) => {
+        // The severity can be in the language of the server, and a warning can have the code of an error.
+        if (severity === "WARNING" || (code !== undefined && code !== successfulCompletion))
+          warnings.push(message);
+      };
+      client.on("notice", note);
+      try {
+        await work();
+      } finally {
+        client.off("notice", note);
+      }
+      return warnings;
+    },
     async runAll(sql) {
       await client.query(sql).catch(rethrowWithoutValues);
     },
     cancel: () => cancel(client as pg.PoolClient & DriverClient),
   };
 }
+
+/** What the server sends beside a result: a notice or a warning. */
+type Notice = Partial<Record<"code" | "severity" | "message", string | undefined>>;
+
+/** The code of a notice that is no warning. */
+const successfulCompletion = "00000";
 
 /** The details of a database error can contain values of resources. Errors are logged, so the details are removed. */
 function rethrowWithoutValues(error: unknown): never {

@@ -98,14 +98,24 @@ export class Transaction {
 
   /**
    * Runs the last statements and commits, all sent at once. Throws the error if nothing was written, and
-   * OUTCOME_UNKNOWN if the outcome is unknown.
+   * OUTCOME_UNKNOWN if the outcome is unknown. A cluster commits, and then warns if one of its nodes has not committed yet.
    */
   async commit(last: readonly Statement[] = []): Promise<void> {
     this.hasEnded = true;
-    const sent = [...last, { sql: "commit" }].map((statement) => this.run(statement));
-    const outcomes = await Promise.allSettled(sent);
+    let outcomes: PromiseSettledResult<StatementResult>[] = [];
+    const [warning] = await this.#connection.warningsDuring(async () => {
+      const sent = [...last, { sql: "commit" }].map((statement) => this.run(statement));
+      outcomes = await Promise.allSettled(sent);
+    });
     const commit = outcomes.at(-1);
-    if (commit?.status === "fulfilled" && commit.value.command === "COMMIT") return;
+    if (commit?.status === "fulfilled" && commit.value.command === "COMMIT") {
+      if (warning === undefined) return;
+      throw new Problem(
+        "OUTCOME_UNKNOWN",
+        "The database warned during the commit, so a part of the write may not be readable yet. Read the resource before you repeat the write.",
+        { cause: new Error(warning) },
+      );
+    }
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     const error: unknown = failed?.reason ?? new Error("The transaction was rolled back.");
     if (commit?.status === "fulfilled" || isRolledBack(commit?.reason)) throw error;

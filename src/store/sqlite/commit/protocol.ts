@@ -104,7 +104,7 @@ export type WriterAnswer = { result: unknown } | Refused | { isHeld: true } | { 
  */
 export type WriterMessage =
   | { kind: "ready" }
-  | { kind: "openFailed"; reason: string }
+  | { kind: "openFailed"; reason: string; isFull: boolean }
   | {
       kind: "answers";
       answers: readonly (readonly [number, WriterAnswer])[];

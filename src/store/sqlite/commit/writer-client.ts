@@ -1,6 +1,6 @@
 /** The store's side of the writer thread: its connection, its requests, its commits and its imports. */
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { Problem, StartError } from "../../../errors.ts";
+import { Problem, StartError, StoreFull } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
@@ -67,7 +67,11 @@ export async function startWriter(settings: WriterSettings, events: WriterEvents
     worker.once("message", (message: WriterMessage) => {
       if (message.kind !== "openFailed") return resolve();
       worker.terminate().catch(() => {});
-      reject(new StartError(`${settings.path} cannot be opened for writing: ${message.reason}.`));
+      reject(
+        message.isFull
+          ? new StoreFull(settings.path)
+          : new StartError(`${settings.path} cannot be opened for writing: ${message.reason}.`),
+      );
     });
   });
   return new WriterClient(worker, events, "close");

@@ -5,7 +5,7 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartError } from "../../../errors.ts";
+import { StartError, StoreFull } from "../../../errors.ts";
 import { requireFormat } from "../../core/format.ts";
 import { PlanRunner, storePlans } from "../sqlite-dialect.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
@@ -232,7 +232,7 @@ export function openError(path: string, error: unknown): unknown {
         `${path} is locked by another program (${reason}). Stop that program, or choose another store.`,
       );
     case "full":
-      return new StartError(`The disk of ${path} is full. Free some space, or choose another store.`);
+      return new StoreFull(path);
     case "broken":
       return resultCode(error) === readOnlyDirectory ? readOnlyFolderError(path) : brokenError(path, reason);
     default:

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { lowerThreadPriority } from "../../../program.ts";
 import type { WriterMessage, WriterSettings } from "../commit/protocol.ts";
-import { describeError } from "../file/failures.ts";
+import { describeError, failureOf } from "../file/failures.ts";
 import { RequestLoop } from "./request-loop.ts";
 
 function start(port: MessagePort): WriterMessage {
@@ -10,7 +10,7 @@ function start(port: MessagePort): WriterMessage {
     new RequestLoop(port, workerData as WriterSettings);
     return { kind: "ready" };
   } catch (error) {
-    return { kind: "openFailed", reason: describeError(error) };
+    return { kind: "openFailed", reason: describeError(error), isFull: failureOf(error) === "full" };
   }
 }
 

@@ -6,7 +6,7 @@ import { expiryPrincipal, hasExpired } from "../collection/expiry.ts";
 import { Problem } from "../errors.ts";
 import { cursorValuesOf } from "../query/sort.ts";
 import { isOvertaken } from "../records.ts";
-import type { Change, Commit, Committed } from "../store/port/commit.ts";
+import { allChangesOf, type Change, type Commit, type Committed } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import type { Key, Stored } from "../store/port/stored.ts";
 import { type ExpiryTerms, expiredAt } from "./live-store.ts";
@@ -43,10 +43,10 @@ export class Expiry {
     );
   }
 
-  /** Whether a resource with this text has expired. */
-  isOver(collection: string, text: string): boolean {
+  /** Whether a resource with this text has expired. `at`: Unix time in milliseconds. @default now */
+  isOver(collection: string, text: string, at = this.#parts.now()): boolean {
     const declared = this.#parts.collections.get(collection);
-    return declared !== undefined && hasExpired(declared, text, this.#parts.now());
+    return declared !== undefined && hasExpired(declared, text, at);
   }
 
   /** Deletes all expired resources of some collections, in several commits. Throws what the store throws. */
@@ -83,6 +83,7 @@ export class Expiry {
    */
   async commit(commit: Commit): Promise<Committed> {
     const changes = [...commit.changes];
+    const own = allChangesOf(commit).length;
     let refused: unknown;
     for (let tries = 0; tries <= maxHolders; tries++) {
       try {
@@ -90,9 +91,9 @@ export class Expiry {
         return committed.slice(0, commit.changes.length);
       } catch (error) {
         // What refers to the holder can keep it from being deleted. Then its value is not free.
-        const isOfHolder = error instanceof Problem && (error.change ?? 0) >= commit.changes.length;
+        const isOfHolder = error instanceof Problem && (error.change ?? 0) >= own;
         if (isOfHolder && refused !== undefined) throw refused;
-        const holder = await this.#holderIn(error, changes);
+        const holder = await this.#holderIn(error, allChangesOf({ ...commit, changes }));
         if (holder === undefined) throw error;
         refused = error;
         if (holder !== "gone") changes.push(holder);
@@ -140,7 +141,8 @@ export class Expiry {
   }
 }
 
-function deleteOf(collection: string, { id, version, text }: Stored): Change {
+/** The delete of an expired resource. */
+export function deleteOf(collection: string, { id, version, text }: Stored): Change {
   const key = { collection, id };
   return { key, expect: version, next: undefined, replaced: text.length, principal: expiryPrincipal };
 }

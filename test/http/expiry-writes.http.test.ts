@@ -27,6 +27,7 @@ const service = await startServiceForFile({
   collections: {
     sessions: { schema, unique: ["code"], expires: "expiresAt" },
     notes: { schema, references: { sessionId: { collection: "sessions", onDelete: "clear" } } },
+    loans: { schema, references: { sessionId: { collection: "sessions", onDelete: "restrict" } } },
   },
 });
 const at = (ms: number) => new Date(now + ms).toISOString();
@@ -134,7 +135,15 @@ describe("a write by the unique key of an expired resource", () => {
       { method: "PUT", path, body: over },
       { method: "PUT", path, body: { code, name: "b" } },
     );
-    check(answer, { status: 409, problem: "UNIQUE_VIOLATION", more: ["operation"] });
+    check(answer, { status: 200 });
+    assert.deepEqual(
+      resultsOf(answer).map(({ status }) => status),
+      [201, 201],
+    );
+    assert.deepEqual(
+      ((await read(path.slice(1))) as { name: string }[]).map(({ name }) => name),
+      ["b"],
+    );
   });
 
   test("does so in an import", async () => {
@@ -143,6 +152,80 @@ describe("a write by the unique key of an expired resource", () => {
     const [only] = (await read(`sessions?code=${code}`)) as Record<string, unknown>[];
     assert.notEqual(only?.id, id);
     assert.deepEqual(only, { id: only?.id, code, n: 2 });
+  });
+});
+
+describe("a batch that ends a resource", () => {
+  const batch = (...operations: object[]) => request("POST", "_batch", { operations });
+  const end = (id: string) => ({ method: "PATCH", path: `/sessions/${id}`, body: { expiresAt: at(-1) } });
+
+  test("frees its unique value and its id for later operations, and what refers to it follows", async () => {
+    const code = fresh();
+    const { id } = await service.create("sessions", { code, name: "old", expiresAt: at(minute) });
+    const note = await service.create("notes", { sessionId: id, name: "n" });
+    const answer = await batch(
+      end(id),
+      { method: "POST", path: "/sessions", body: { code, name: "new" } },
+      { method: "PUT", path: `/sessions/${id}`, headers: { "If-None-Match": "*" }, body: { id, name: "again" } },
+      { method: "PATCH", path: `/sessions/${id}`, body: { n: 77 } },
+    );
+    check(answer, { status: 200 });
+    const results = (answer.json as { results: { status: number; headers: Record<string, string> }[] })
+      .results;
+    assert.deepEqual(
+      results.map(({ status, headers }) => [status, headers.ETag]),
+      [
+        [200, '"2"'],
+        [201, '"1"'],
+        [201, '"4"'],
+        [200, '"4"'],
+      ],
+    );
+    assert.deepEqual(await read(`sessions/${id}`), { id, name: "again", n: 77 });
+    assert.deepEqual(
+      ((await read(`sessions?code=${code}`)) as { name: string }[]).map(({ name }) => name),
+      ["new"],
+    );
+    assert.equal(((await read(note.path.slice(8))) as { sessionId?: string }).sessionId, undefined);
+    const changes = await service.send({ path: `/api/v1/sessions/${id}/_changes` });
+    assert.equal(changes.status, 200, changes.text);
+    assert.match(changes.text, /"system:expiry"/);
+    await sweep();
+    assert.deepEqual(await read(`sessions/${id}`), { id, name: "again", n: 77 });
+  });
+
+  test("finds it no more, and deletes it at once", async () => {
+    const { id } = await service.create("sessions", { code: fresh() });
+    const again = { method: "PATCH", path: `/sessions/${id}`, body: { name: "x" } };
+    check(await batch(end(id), again), { status: 400, problem: "OPERATION_NOT_FOUND", more: ["operation"] });
+    assert.equal((await request("GET", `sessions/${id}`)).status, 200, "nothing has happened");
+    check(await batch(end(id)), { status: 200 });
+    assert.equal((await request("GET", `sessions/${id}`)).status, 404);
+  });
+
+  test("can end a resource that it has made again", async () => {
+    const { id } = await service.create("sessions", { name: "1" });
+    const make = {
+      method: "PUT",
+      path: `/sessions/${id}`,
+      headers: { "If-None-Match": "*" },
+      body: { id, name: "2" },
+    };
+    check(await batch(end(id), make, end(id), make), { status: 200 });
+    check(await request("GET", `sessions/${id}`), { status: 200, headers: { ETag: '"6"' } });
+  });
+
+  test("is refused as a whole if what it ends cannot be deleted, or if it changes what that delete changes", async () => {
+    const [lent, free] = [await service.create("sessions", {}), await service.create("sessions", {})];
+    await service.create("loans", { sessionId: lent.id });
+    const note = await service.create("notes", { sessionId: free.id, name: "n" });
+    const refused = await batch({ method: "POST", path: "/sessions", body: { name: "x" } }, end(lent.id));
+    check(refused, { status: 409, problem: "REFERENCED", more: ["operation"] });
+    assert.equal((refused.json as { operation: number }).operation, 1);
+    const own = { method: "PATCH", path: note.path.slice(7), body: { name: "m" } };
+    const both = await batch(end(free.id), own);
+    check(both, { status: 409, problem: "REFERENCED", more: ["operation"] });
+    for (const { id } of [lent, free]) assert.equal((await request("GET", `sessions/${id}`)).status, 200);
   });
 });
 

@@ -107,23 +107,26 @@ async function decide(
 ): Promise<CommitPlan | WriteAttempt> {
   const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
-  const overlay = createOverlay(
-    withPending(service, pending),
-    idSource(batch, (name) => service.store.reserveIds(name, 1)),
-  );
+  const overlay = createOverlay(withPending(service, pending), {
+    reserveId: idSource(batch, (name) => service.store.reserveIds(name, 1)),
+    isOver: (collection, text) => service.expiry?.isOver(collection, text, at) === true,
+  });
   const inside = { ...write, service: serviceInBatch(service, batch, { overlay, at }) };
   const body = await carryOutAll(inside, batch, overlay);
   batch.notBefore = overlay.latest();
   if (batch.notBefore > at) return overtaken;
   const all = overlay.changes();
-  const planFor = (changes: readonly Change[]): CommitPlan => {
+  const ends = overlay.steps();
+  const planFor = (changes: readonly Change[], steps: readonly (readonly Change[])[]): CommitPlan => {
     const operationOf = (error: unknown) => {
-      const change = changes[(error instanceof Problem ? error.change : undefined) ?? -1];
-      return change && overlay.operationOf(all.indexOf(change));
+      const index = (error instanceof Problem ? error.change : undefined) ?? -1;
+      const change = [...steps.flat(), ...changes][index];
+      return change && overlay.operationOf(change);
     };
     return {
       kind: "plan",
       changes,
+      ...(steps.length > 0 && { steps }),
       at,
       result: { kind: "batch", body },
       mayRetry: (refusal) => {
@@ -137,14 +140,18 @@ async function decide(
     };
   };
   const known = service.store.collections();
-  const others = all.filter(({ key }) => known.has(key.collection));
+  const isKnown = ({ key }: Change) => known.has(key.collection);
   // The store refuses no change in a new collection. A batch that fails must not create any.
-  if (others.length < all.length) {
-    const tried = await commit(write, { ...planFor(others), isDryRun: true });
+  if (![...ends.flat(), ...all].every(isKnown)) {
+    const others = planFor(
+      all.filter(isKnown),
+      ends.map((step) => step.filter(isKnown)),
+    );
+    const tried = await commit(write, { ...others, isDryRun: true });
     if (tried.kind === "overtaken") return tried;
-    await requireCollections(service, all);
+    await requireCollections(service, [...ends.flat(), ...all]);
   }
-  return planFor(all);
+  return planFor(all, ends);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 
 import type { Unique } from "../../collection/unique.ts";
+import { deleteOf } from "../../expiry/expired.ts";
 import type { UniqueKey } from "../../query/unique-keys.ts";
 import { uniqueValue } from "../../query/unique-values.ts";
 import { type Change, type Commit, type Committed, versionOf } from "../../store/port/commit.ts";
@@ -18,6 +19,13 @@ interface Changed {
   operation: number;
 }
 
+/** A resource that an operation has ended: its text has expired. */
+interface Ended {
+  /** The changes that end it, and delete it. */
+  changes: readonly [Change, Change];
+  operation: number;
+}
+
 /**
  * A store whose commits stay in memory, and whose reads see them. All commits together raise the version of a resource by
  * one.
@@ -28,8 +36,13 @@ export interface Overlay {
   operation: number;
   /** One change for each changed resource, in the order of their first changes. */
   changes(): Change[];
-  /** The last operation that changed the resource of `changes()[change]`. */
-  operationOf(change: number): number | undefined;
+  /**
+   * The changes that come before (`Commit.steps`): first the operations that end resources, and then the deletes of these resources by
+   * `system:expiry`. What they free is for the other operations.
+   */
+  steps(): readonly (readonly Change[])[];
+  /** The last operation that changed the resource of a change. */
+  operationOf(change: Change): number | undefined;
   /** The latest time of a change: later than the batch's if the clock was set back; 0 without changes. */
   latest(): number;
   /** The text of the changed resources, in characters: the larger of each before and after the batch. */
@@ -38,12 +51,22 @@ export interface Overlay {
   versionOf(key: Key): number | undefined;
 }
 
-/** Creates an overlay over `base`. Ids come from `reserveId`. The overlay does not create collections in the store. */
+/**
+ * Creates an overlay over `base`. Ids come from `reserveId`. `isOver`: whether a resource with this text has expired. The overlay does not
+ * create collections in the store.
+ */
 export function createOverlay(
   base: Data["store"],
-  reserveId: (collection: string) => Promise<number>,
+  {
+    reserveId,
+    isOver,
+  }: { reserveId(collection: string): Promise<number>; isOver(collection: string, text: string): boolean },
 ): Overlay {
   const changed = new Map<string, Changed>();
+  /** The resources that have ended once, those that have ended again after another create, and so on. */
+  const ended: Map<string, Ended>[] = [];
+  /** The version of the delete of each resource that has ended. */
+  const gone = new Map<string, number>();
   const collections = new Map(base.collections());
   let latest = 0;
   let length = 0;
@@ -55,13 +78,22 @@ export function createOverlay(
     const first = before === undefined ? change : before.change;
     const version = versionOf(first);
     length += lengthOf({ ...first, next }) - (before === undefined ? 0 : lengthOf(before.change));
-    changed.set(nameOf(key), {
-      change: { ...first, next },
-      version,
-      stored: next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at },
-      operation: overlay.operation,
-    });
+    const stored = next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at };
+    const all = { change: { ...first, next }, version, stored, operation: overlay.operation };
+    if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);
+    else changed.set(nameOf(key), all);
     return { version, sequence: 0 };
+  }
+
+  function end(change: Change, stored: Stored): void {
+    const name = nameOf(change.key);
+    changed.delete(name);
+    gone.set(name, stored.version + 1);
+    const changes = [change, deleteOf(change.key.collection, stored)] as const;
+    const round = ended.find((each) => !each.has(name));
+    const own = { changes, operation: overlay.operation };
+    if (round === undefined) ended.push(new Map([[name, own]]));
+    else round.set(name, own);
   }
 
   /** The values of the last key that a state was asked for. */
@@ -81,10 +113,26 @@ export function createOverlay(
     ).length;
   }
 
+  function countEnded(collection: string): number {
+    return steps()
+      .flat()
+      .filter(({ key }) => key.collection === collection).length;
+  }
+
+  function steps(): readonly (readonly Change[])[] {
+    return ended.flatMap((round) =>
+      ([0, 1] as const).map((which) => Array.from(round.values(), ({ changes }) => changes[which])),
+    );
+  }
+
   const store = withMethods(base, {
     read(key) {
-      const known = changed.get(nameOf(key));
-      return known === undefined ? base.read(key) : Promise.resolve(known.stored);
+      const name = nameOf(key);
+      const known = changed.get(name);
+      return known === undefined && !gone.has(name) ? base.read(key) : Promise.resolve(known?.stored);
+    },
+    async lastVersion(key) {
+      return gone.get(nameOf(key)) ?? base.lastVersion(key);
     },
     async holder(collection, unique, value) {
       const made = changed
@@ -94,7 +142,8 @@ export function createOverlay(
         );
       if (made !== undefined) return made.change.key.id;
       const id = await base.holder(collection, unique, value);
-      return id !== undefined && changed.has(nameOf({ collection, id })) ? undefined : id;
+      const name = id === undefined ? "" : nameOf({ collection, id });
+      return changed.has(name) || gone.has(name) ? undefined : id;
     },
     async commit(commit): Promise<Committed> {
       return commit.changes.map((change) => note(change, commit));
@@ -104,7 +153,10 @@ export function createOverlay(
     },
     async list(query) {
       const page = await base.list(query);
-      return { ...page, sequence: page.sequence + countChanged(query.collection) };
+      return {
+        ...page,
+        sequence: page.sequence + countChanged(query.collection) + countEnded(query.collection),
+      };
     },
     collections: () => collections,
     collectionNames: async () => [...collections.keys()],
@@ -119,10 +171,19 @@ export function createOverlay(
     store,
     operation: 0,
     changes: () => changedInStore().map(({ change }) => change),
-    operationOf: (change) => changedInStore()[change]?.operation,
+    steps,
+    operationOf: (change) =>
+      changed.get(nameOf(change.key))?.change === change
+        ? changed.get(nameOf(change.key))?.operation
+        : ended.flatMap((round) => [...round.values()]).find(({ changes }) => changes.includes(change))
+            ?.operation,
     latest: () => latest,
     length: () => length,
-    versionOf: (key) => changed.get(nameOf(key))?.version,
+    versionOf(key) {
+      const name = nameOf(key);
+      const deleted = gone.get(name);
+      return changed.get(name)?.version ?? (deleted === undefined ? undefined : deleted - 1);
+    },
   };
   return overlay;
 }

@@ -5,7 +5,7 @@ import { hiddenConflict } from "../../collection/visibility.ts";
 import { Problem, type Violation } from "../../errors.ts";
 import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
 import { authorInTask } from "../../store/port/change-log.ts";
-import type { Change } from "../../store/port/commit.ts";
+import { allChangesOf, type Change } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -37,6 +37,8 @@ export interface CommitPlan {
   kind: "plan";
   /** Empty if the write changes nothing. */
   changes: readonly Change[];
+  /** Changes that come before (`Commit.steps`). @default none */
+  steps?: readonly (readonly Change[])[];
   at: number;
   /** What the client gets if the commit succeeds. */
   result: Result;
@@ -74,13 +76,13 @@ export type WriteAttempt = Result | typeof overtaken;
  */
 export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttempt> {
   const { service, operation, request } = write;
-  const { at, result, explain, isDryRun = false, maxCascadeText, whole } = plan;
+  const { at, result, steps, explain, isDryRun = false, maxCascadeText, whole } = plan;
   const { users } = service;
   // Without users, a commit does not wait for a turn of its own.
   const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan);
   const { caller } = operation;
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
-  if (changes.length === 0 && idempotency === undefined) return result;
+  if (changes.length === 0 && steps === undefined && idempotency === undefined) return result;
   const { subject } = caller.principal ?? {};
   const author = plan.task === undefined ? subject : authorInTask(plan.task, subject);
   const principal = author === undefined ? {} : { principal: author };
@@ -91,6 +93,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     ...(isDryRun && { isDryRun }),
     ...(maxCascadeText !== undefined && { maxCascadeText }),
     ...(whole && { whole }),
+    ...(steps && { steps }),
   };
   const committed = {
     changes,
@@ -110,7 +113,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     // not a precondition of the client, because those are checked before the commit
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
     if (error instanceof Problem && plan.mayRetry?.(error) === true) return overtaken;
-    const problem = await withViolations(write, changes, error);
+    const problem = await withViolations(write, allChangesOf(committed), error);
     throw explain === undefined ? problem : explain(problem);
   }
   plan.onCommitted?.();

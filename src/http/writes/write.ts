@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/core/back-off.ts";
+import { allChangesOf, type Change } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -140,15 +141,18 @@ async function attemptNext(write: Write, { names, pending, take, decide }: Turn)
       };
     }
     // The commit does not compare the states that it leaves as they are.
-    const isChanged = (name: string) => decided.changes.some(({ key }) => nameOf(key) === name);
+    const isChanged = (name: string) => allChangesOf(decided).some(({ key }) => nameOf(key) === name);
     const unchanged = [...bases].filter(([name]) => !isChanged(name)).map(([, base]) => base.committed);
     if (!(await Promise.all(unchanged)).every(Boolean)) return { outcome: overtaken };
     if (bases.values().some(({ series }) => series.hasFailed)) return { outcome: overtaken };
-    const changes = decided.changes.map((change) => {
+    const withBase = (change: Change) => {
       const base = bases.get(nameOf(change.key));
-      return base === undefined ? change : { ...change, expectText: base.state.text };
-    });
-    const outcome = commit(write, { ...decided, changes });
+      const isFromBase = base !== undefined && change.expect === base.state.version;
+      return isFromBase ? { ...change, expectText: base.state.text } : change;
+    };
+    const changes = decided.changes.map(withBase);
+    const steps = decided.steps?.map((step) => step.map(withBase));
+    const outcome = commit(write, { ...decided, changes, ...(steps && { steps }) });
     const committed = outcome.then(({ kind }) => kind !== "overtaken").catch(() => false);
     for (const { key, expect, next: text } of changes) {
       const name = nameOf(key);

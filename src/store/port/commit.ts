@@ -65,8 +65,14 @@ export interface KeptReceipt extends Omit<Receipt, "answer"> {
 
 /** Changes that a store writes together or not at all. */
 export interface Commit {
-  /** At most one change for each resource. Empty only if there is a receipt. */
+  /** At most one change for each resource. Empty only if there is a receipt, or earlier steps. */
   changes: readonly Change[];
+  /**
+   * Changes that come before. The store decides about each step as about a commit of its own, with what the steps before have changed, but
+   * writes all of them together or none. So `changes` can change a resource again, or use a value that an earlier step frees. An error
+   * has its `change` among all of them (`allChangesOf`). @default none
+   */
+  steps?: readonly (readonly Change[])[];
   receipt?: Receipt;
   /** The caller, for the change log. */
   principal?: string;
@@ -86,17 +92,27 @@ export interface Commit {
   whole?: ReadonlyMap<string, number>;
 }
 
-/** The result of each change of a commit, in the same order. Empty for a dry run. */
+/** All changes of a commit, those of the earlier steps first. */
+export function allChangesOf({ changes, steps }: Pick<Commit, "changes" | "steps">): readonly Change[] {
+  return steps === undefined ? changes : [...steps.flat(), ...changes];
+}
+
+/** The result of each of the `changes` of a commit, in the same order. Empty for a dry run. */
 export type Committed = readonly { version: number; sequence: number }[];
 
 /** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
-export function requireValidCommit({ changes, receipt, isDryRun }: Commit): void {
+export function requireValidCommit({ changes, steps, receipt, isDryRun }: Commit): void {
   if (isDryRun && receipt !== undefined) throw new Error("A dry run has no receipt.");
-  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
+  if (changes.length === 0 && steps === undefined && receipt === undefined)
+    throw new Error("A commit has at least one change.");
+  for (const step of [...(steps ?? []), changes]) requireValidChanges(step);
+}
+
+function requireValidChanges(changes: readonly Change[]): void {
   if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
     throw new Error("A change cannot delete what it expects to be absent.");
   }
-  if (changes.length === 1) return;
+  if (changes.length <= 1) return;
   const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
 }
@@ -108,7 +124,7 @@ const maxWaitingText = 128 * 1024 * 1024;
 const charactersOfChange = 1_024;
 
 /** The weight of a commit: about how much time the store needs for it, in characters. */
-const weightOf = (commit: Commit) => commit.changes.length * charactersOfChange + textLength(commit);
+const weightOf = (commit: Commit) => allChangesOf(commit).length * charactersOfChange + textLength(commit);
 
 /** A commit with several changes is large if its weight is more than this. The store needs some 10 ms for it. */
 const maxSmallWeight = 128 * 1024;
@@ -118,7 +134,7 @@ const maxSmallUnderWay = 2 * 1024 * 1024;
 
 /** Whether a commit takes so long that small ones go first. */
 export function isLargeCommit(commit: Commit): boolean {
-  return commit.changes.length > 1 && weightOf(commit) > maxSmallWeight;
+  return allChangesOf(commit).length > 1 && weightOf(commit) > maxSmallWeight;
 }
 
 /**
@@ -175,8 +191,8 @@ export class CommitQueue {
 }
 
 /** The resources of a commit. A commit can continue an earlier one of the same resource that is in progress. */
-function namesOf({ changes }: Commit): string[] {
-  return changes.map(({ key: { collection, id } }) => `${collection}/${id}`);
+function namesOf(commit: Commit): string[] {
+  return allChangesOf(commit).map(({ key: { collection, id } }) => `${collection}/${id}`);
 }
 
 type Perform = BatchOptions<Commit, Committed>["perform"];
@@ -193,8 +209,8 @@ function counted(perform: Perform, meter: CommitMeter): Perform {
 }
 
 /** The length of all texts that a commit brings and replaces, in characters. */
-export function textLength({ changes, receipt }: Commit): number {
-  let length = receipt?.answer.length ?? 0;
-  for (const { next, replaced = 0 } of changes) length += (next?.length ?? 0) + replaced;
+export function textLength(commit: Commit): number {
+  let length = commit.receipt?.answer.length ?? 0;
+  for (const { next, replaced = 0 } of allChangesOf(commit)) length += (next?.length ?? 0) + replaced;
   return length;
 }

@@ -16,7 +16,7 @@ import { ReceiptPlans } from "../core/receipt-plans.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { Scheduler } from "../core/scheduler.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
-import { type Commit, CommitQueue, type Committed, type KeptReceipt } from "../port/commit.ts";
+import { allChangesOf, type Commit, CommitQueue, type Committed, type KeptReceipt } from "../port/commit.ts";
 import { noteGroup } from "../port/commit-meter.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReferringGroups } from "../port/page.ts";
@@ -262,7 +262,7 @@ export class PostgresDriver implements Driver {
 
   async commit(commit: Commit): Promise<Committed> {
     this.#requireOpen();
-    const names = commit.changes.map(({ key }) => key.collection);
+    const names = allChangesOf(commit).map(({ key }) => key.collection);
     for (const name of names) if (!this.collections.has(name)) await this.#require(name);
     const numbers = names.flatMap((name) => this.collections.get(name)?.number ?? []);
     const committed = await this.#held.whenFree(numbers, () =>
@@ -280,7 +280,7 @@ export class PostgresDriver implements Driver {
       this.#writer.exclusively(this.#parts.long, collections, (commitNow) =>
         work((commit) =>
           this.#watch(() => commitNow(commit), { isWrite: true }).finally(() =>
-            this.#listeners.call(() => commit.changes.map(({ key }) => key.collection)),
+            this.#listeners.call(() => allChangesOf(commit).map(({ key }) => key.collection)),
           ),
         ),
       );

@@ -19,7 +19,7 @@ import { type ExpectedEnd, Loads } from "../core/loads.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
 import { textLength } from "../core/store.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
-import type { Commit, Committed } from "../port/commit.ts";
+import { allChangesOf, type Commit, type Committed } from "../port/commit.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import { type Figures, lengthOf, type Page, type ReferringGroups } from "../port/page.ts";
 import { type CollectionRecord, isDeclared } from "../port/record.ts";
@@ -252,7 +252,7 @@ export class SqliteDriver implements Driver {
 
   #commitNow(commit: Commit): Promise<Committed> {
     this.#health.requireWorking();
-    for (const { key } of commit.changes) this.#require(key.collection);
+    for (const { key } of allChangesOf(commit)) this.#require(key.collection);
     return this.#commits.run(commit);
   }
 

@@ -42,6 +42,80 @@ const declare = (store: Store, unique: readonly Unique[] = [email]) => store.mig
 
 export function uniqueContract(open: OpenFixture): void {
   test(
+    "an earlier step of a commit frees an id and a value for its changes",
+    onStore(open, async (store) => {
+      await declare(store);
+      await commit(store, [created(topic("a"), { email: "x" }), created(topic("r"), { email: "r" })]);
+      const ended = updated(topic("a"), 1, { email: "x", ended: true });
+      const born = created(topic("b"), { email: "y", ended: true });
+      const steps = [
+        [ended, born],
+        [
+          { ...deleted(topic("a"), 2), principal: "ends" },
+          { ...deleted(topic("b"), 1), principal: "ends" },
+        ],
+      ];
+      const changes = [
+        created(topic("c"), { email: "x" }),
+        { ...created(topic("a"), { email: "y" }), last: 3 },
+      ];
+      await store.commit({ changes, steps, at, isDryRun: true });
+      assert.deepEqual(await store.commit({ changes, steps, at, principal: "me" }), [
+        { version: 1, sequence: 7 },
+        { version: 4, sequence: 8 },
+      ]);
+      const list = await store.list({ collection: "topics", limit: 10 });
+      assert.deepEqual(
+        list.items.map(({ id, version }) => [id, version]),
+        [
+          ["a", 4],
+          ["c", 1],
+          ["r", 1],
+        ],
+      );
+      assert.equal(await store.holder("topics", email, '"x"'), "c");
+      assert.equal(await store.holder("topics", email, '"y"'), "a");
+      const history = await store.changesOf(topic("a"), { before: 9, limit: 9 });
+      assert.deepEqual(
+        history.map(({ version, kind, principal }) => [version, kind, principal]),
+        [
+          [4, "created", "me"],
+          [3, "deleted", "ends"],
+          [2, "updated", "me"],
+          [1, "created", undefined],
+        ],
+      );
+      assert.equal((await store.version(topic("a"), 2))?.text, ended.next);
+      assert.equal((await store.version(topic("b"), 1))?.text, born.next);
+      await commit(store, [updated(topic("a"), 4, { email: "z" }), deleted(topic("c"), 1)]);
+    }),
+  );
+
+  test(
+    "a commit whose step or whose changes are refused writes nothing",
+    onStore(open, async (store) => {
+      await declare(store);
+      await commit(store, [created(topic("a"), { email: "x" }), created(topic("r"), { email: "r" })]);
+      const end = [[updated(topic("a"), 1, { email: "x", ended: true })], [deleted(topic("a"), 2)]];
+      const changeOf = (refused: Promise<unknown>) =>
+        refused.then(() => assert.fail("it is written"), ({ code, change }: Problem) => [code, change]);
+      const late = store.commit({ changes: [created(topic("c"), { email: "r" })], steps: end, at });
+      assert.deepEqual(await changeOf(late), ["UNIQUE_VIOLATION", 2]);
+      const early = [[updated(topic("a"), 1, { email: "r" })], ...end.slice(1)];
+      assert.deepEqual(await changeOf(store.commit({ changes: [], steps: early, at })), [
+        "UNIQUE_VIOLATION",
+        0,
+      ]);
+      const own = store.commit({ changes: [updated(topic("a"), 2, { email: "x" })], steps: end, at });
+      assert.deepEqual(await changeOf(own), ["REFERENCED", 2]);
+      assert.deepEqual((await store.read(topic("a")))?.version, 1);
+      assert.equal((await store.changesOf(topic("a"), { before: 9, limit: 9 })).length, 1);
+      await store.commit({ changes: [], steps: end, at });
+      assert.equal(await store.read(topic("a")), undefined);
+    }),
+  );
+
+  test(
     "the holder of a value is the resource that has it now, also with a long value and after a change of the declaration",
     onStore(open, async (store) => {
       const long = "x".repeat(400);

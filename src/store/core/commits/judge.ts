@@ -5,6 +5,7 @@ import type { Plan } from "../../sql/plans.ts";
 import { findBrokenConstraints } from "./constraints.ts";
 import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
 import {
+  changedByStep,
   collectionChanged,
   deleteDamaged,
   keyReused,
@@ -15,11 +16,18 @@ import {
   tooManyReceipts,
 } from "./refusals.ts";
 import type { ExpectedSequence, Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
-import type { Origin, OriginOf, ResourceState, StagedChange, StagedResource } from "./staged-changes.ts";
+import type {
+  Origin,
+  OriginOf,
+  ResourceState,
+  StagedChange,
+  StagedChanges,
+  StagedResource,
+} from "./staged-changes.ts";
 
 /** An accepted commit. */
 export interface Accepted {
-  /** The changes of the commit, then the changes that follow from its deletes. None for a dry run. */
+  /** The changes of the commit, then those that follow from its deletes, then those of its earlier steps. None for a dry run. */
   changes: readonly StagedChange[];
   /** How many of the changes are in the commit itself. */
   own: number;
@@ -33,7 +41,7 @@ export type Verdict = Accepted | { refusal: Refusal };
  * refuses the commit, or if it is a dry run, it stages nothing.
  */
 export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> {
-  const { staged, lookups } = judging;
+  const { staged } = judging;
   const { changes, receipt, at, principal } = commit;
   if (receipt !== undefined) {
     const refusal = yield* refuseReceipt(judging, receipt, at);
@@ -43,41 +51,19 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     const refusal = refuseChanged(judging, commit.whole);
     if (refusal !== undefined) return { refusal };
   }
-  const resources = new Array<StagedResource>(changes.length);
-  const { isEmpty } = staged; // no commit changes a resource twice
-  for (let index = 0; index < changes.length; index++) {
-    const change = changes[index] as ResolvedChange;
-    const { collection, id, expect, expectText } = change;
-    let resource = isEmpty ? undefined : staged.find(collection, id);
-    if (resource === undefined) {
-      const before = (yield lookups.resource(collection, id)) as ResourceState | undefined;
-      resource = staged.noteNew(collection, id, before);
-    }
-    if (resource.now === resource.before && commit.mayBeDamaged !== true) {
-      const refusal = refuseDamaged(collection.name, id, resource.before);
-      if (refusal !== undefined) return { refusal };
-    }
-    resources[index] = resource;
-    const isOther = expectText !== undefined && resource.now?.text !== expectText;
-    const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
-    if (isStale) return { refusal: staleVersion(id, expect, resource.now) };
-    const refusal =
-      change.after !== undefined
-        ? yield* refuseRestore(judging, change)
-        : change.last !== undefined
-          ? yield* refuseChosen(judging, change)
-          : undefined;
-    if (refusal !== undefined) return { refusal };
-  }
   const before = staged.size;
   const originOf = originsOf(principal);
-  const toCheck = stageAll(judging, { changes, resources, at }, originOf);
-  if (toCheck !== undefined) {
-    const refusal = yield* refuseStaged(judging, { commit, resources: toCheck, originOf });
+  let first = before;
+  let earlier = 0;
+  for (const step of commit.steps === undefined ? [changes] : [...commit.steps, changes]) {
+    first = staged.size;
+    const refusal = yield* stageStep(judging, { ...commit, changes: step }, { originOf, from: before });
     if (refusal !== undefined) {
       staged.takeBack(before);
-      return { refusal };
+      const { change } = refusal;
+      return { refusal: change === undefined ? refusal : { ...refusal, change: earlier + change } };
     }
+    earlier += step.length;
   }
   if (commit.isDryRun) {
     staged.takeBack(before);
@@ -90,7 +76,54 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     const group = judging.nextGroup();
     for (const { origin } of all) origin.group = group;
   }
-  return { changes: all, own: changes.length };
+  if (first === before) return { changes: all, own: changes.length };
+  return { changes: [...all.slice(first - before), ...all.slice(0, first - before)], own: changes.length };
+}
+
+/** Stages the changes of one step, and what follows from its deletes. `from`: the number of staged changes before the commit. */
+function* stageStep(
+  judging: Judging,
+  commit: ResolvedCommit,
+  { originOf, from }: { originOf: OriginOf; from: number },
+): Plan<Refusal | undefined> {
+  const { staged, lookups } = judging;
+  const { changes, at } = commit;
+  const resources = new Array<StagedResource>(changes.length);
+  const { isEmpty } = staged; // no step changes a resource twice
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index] as ResolvedChange;
+    const { collection, id, expect, expectText } = change;
+    let resource = isEmpty ? undefined : staged.find(collection, id);
+    if (resource === undefined) {
+      const before = (yield lookups.resource(collection, id)) as ResourceState | undefined;
+      resource = staged.noteNew(collection, id, before);
+    }
+    if (resource.now === resource.before && commit.mayBeDamaged !== true) {
+      const refusal = refuseDamaged(collection.name, id, resource.before);
+      if (refusal !== undefined) return refusal;
+    }
+    resources[index] = resource;
+    const isOther = expectText !== undefined && resource.now?.text !== expectText;
+    const isStale = isOther || (resource.now?.version ?? "absent") !== expect;
+    if (isStale)
+      return isChangedAfter(staged, from, change)
+        ? changedByStep(id, index)
+        : staleVersion(id, expect, resource.now);
+    const refusal =
+      change.after !== undefined
+        ? yield* refuseRestore(judging, change)
+        : change.last !== undefined
+          ? yield* refuseChosen(judging, change)
+          : undefined;
+    if (refusal !== undefined) return refusal;
+  }
+  const toCheck = stageAll(judging, { changes, resources, at }, originOf);
+  if (toCheck === undefined) return undefined;
+  return yield* refuseStaged(judging, { commit, resources: toCheck, originOf });
+}
+
+function isChangedAfter(staged: StagedChanges, first: number, { collection, id }: ResolvedChange): boolean {
+  return staged.after(first).some((each) => each.id === id && each.collection.number === collection.number);
 }
 
 /** The origins of the changes of a commit: one, and another one for each other principal of a delete. */

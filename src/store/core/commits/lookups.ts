@@ -18,7 +18,7 @@ import { intactDeleted } from "../checksums.ts";
 import { canBeId, type UniqueSlot, uniqueKey } from "../entries.ts";
 import { erasedName } from "../log-plans.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
-import type { ResolvedCommit } from "./resolved-commit.ts";
+import { type ResolvedCommit, resolvedChangesOf } from "./resolved-commit.ts";
 import type { ResourceState, StagedChanges } from "./staged-changes.ts";
 
 /** A resource that a lookup found. */
@@ -80,7 +80,7 @@ export class Lookups {
    * `staged`. A store that responds at once does not need this.
    */
   *readAhead(commits: readonly ResolvedCommit[], staged: StagedChanges): Plan<void> {
-    const changes = commits.flatMap((commit) => commit.changes);
+    const changes = commits.flatMap(resolvedChangesOf);
     const keys = commits.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.key]));
     const plans: Plan<unknown>[] = keys.length === 0 ? [] : [this.#readReceipts(keys), this.receiptCount()];
     const byNumber = Map.groupBy(changes, ({ collection }) => collection.number);

@@ -105,6 +105,12 @@ export function refersToDeleted(by: string, id: string, change: number): Refusal
   return { code: "REFERENCED", detail, change };
 }
 
+/** An earlier step of the commit changes or deletes the resource too. */
+export function changedByStep(id: string, change: number): Refusal {
+  const detail = `The end of another resource in the same request changes or deletes ${JSON.stringify(id)}. Change it in a request of its own.`;
+  return { code: "REFERENCED", detail, change };
+}
+
 /** A collection does not have the sequence that the commit expects. */
 export function collectionChanged(name: string): Refusal {
   return { code: "PRECONDITION_FAILED", detail: `The collection ${name} has changed.` };

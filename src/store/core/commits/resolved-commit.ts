@@ -1,6 +1,6 @@
 /** A commit whose collections have been found, and what every decision about it works with. */
 
-import type { Commit, Receipt } from "../../port/commit.ts";
+import type { Change, Commit, Receipt } from "../../port/commit.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
@@ -35,6 +35,8 @@ export interface ResolvedChange {
 /** A commit whose collections have been found. */
 export interface ResolvedCommit {
   changes: readonly ResolvedChange[];
+  /** The changes that come before (`Commit.steps`). */
+  steps?: readonly (readonly ResolvedChange[])[] | undefined;
   receipt: Receipt | undefined;
   principal: string | null;
   at: number;
@@ -55,20 +57,21 @@ export interface ExpectedSequence {
 /** Finds the collections of a commit. */
 export function resolveCommit(
   { byName }: Catalogue,
-  { changes, receipt, principal, at, isDryRun = false, maxCascadeText, whole }: Commit,
+  { changes, steps, receipt, principal, at, isDryRun = false, maxCascadeText, whole }: Commit,
 ): ResolvedCommit {
   const find = (name: string) => {
     const collection = byName.get(name);
     if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
     return collection;
   };
-  const resolved = changes.map(({ key, ...change }) => ({
+  const resolve = ({ key, ...change }: Change) => ({
     ...change,
     collection: find(key.collection),
     id: key.id,
-  }));
+  });
   return {
-    changes: resolved,
+    changes: changes.map(resolve),
+    steps: steps?.map((step) => step.map(resolve)),
     receipt,
     principal: principal ?? null,
     at,
@@ -76,6 +79,11 @@ export function resolveCommit(
     maxCascadeText,
     whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
   };
+}
+
+/** All changes of a commit, those of the earlier steps first. */
+export function resolvedChangesOf({ changes, steps }: ResolvedCommit): readonly ResolvedChange[] {
+  return steps === undefined ? changes : [...steps.flat(), ...changes];
 }
 
 /** What decisions and their writes depend on. */

@@ -13,10 +13,11 @@ import {
   judgingOf,
   type ResolvedCommit,
   resolveCommit,
+  resolvedChangesOf,
   type WriteParts,
 } from "../../core/commits/resolved-commit.ts";
 import type { Outcome } from "../../port/batch.ts";
-import { type Commit, type Committed, textLength } from "../../port/commit.ts";
+import { allChangesOf, type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import type { Connections } from "../connection/connections.ts";
 import {
@@ -238,7 +239,7 @@ interface CommittedCollections {
 
 function collectionsOf(commits: readonly Commit[]): CommittedCollections {
   return {
-    changed: commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection)),
+    changed: commits.flatMap((commit) => allChangesOf(commit).map(({ key }) => key.collection)),
     whole: commits.flatMap(({ whole }) => [...(whole?.keys() ?? [])]),
   };
 }
@@ -299,14 +300,11 @@ function touchedBy(catalogue: Catalogue, { changed, whole = [] }: CommittedColle
  * Why a commit must wait: a collection that it changes is held, or it deletes resources to which a collection that is held can
  * refer.
  */
-function heldOf(
-  { changes, whole }: ResolvedCommit,
-  held: ReadonlySet<number>,
-  catalogue: Catalogue,
-): Held | undefined {
+function heldOf(commit: ResolvedCommit, held: ReadonlySet<number>, catalogue: Catalogue): Held | undefined {
   if (held.size === 0) return undefined;
+  const { whole } = commit;
   const numbers = new Set<number>();
-  for (const { collection, next } of changes) {
+  for (const { collection, next } of resolvedChangesOf(commit)) {
     numbers.add(collection.number);
     if (next === undefined || whole !== undefined)
       for (const each of catalogue.relatedTo(collection as NumberedCollection)) numbers.add(each);
@@ -317,7 +315,8 @@ function heldOf(
 }
 
 /** Whether a commit can make several changes. */
-function canHaveGroup({ changes }: Commit, catalogue: Catalogue): boolean {
+function canHaveGroup(commit: Commit, catalogue: Catalogue): boolean {
+  const changes = allChangesOf(commit);
   return (
     changes.length > 1 ||
     changes.some(({ key, next }) => next === undefined && catalogue.referrersTo(key.collection).length > 0)

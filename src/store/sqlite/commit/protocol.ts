@@ -12,7 +12,7 @@ import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
-import type { Commit, Receipt } from "../../port/commit.ts";
+import type { Change, Commit, Receipt } from "../../port/commit.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
@@ -151,12 +151,25 @@ type FindCollection = (number: number) => NumberedCollection;
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
-  const { at, principal, receipt, changes, isDryRun, maxCascadeText, whole } = commit;
+  const { at, principal, receipt, changes, steps = [], isDryRun, maxCascadeText, whole } = commit;
   cells.push(at, principal ?? null, isDryRun ? 1 : 0, maxCascadeText ?? null, changes.length);
   cells.push(whole === undefined ? null : whole.size);
   for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
+  encodeChanges(cells, changes, numberOf);
+  cells.push(steps.length);
+  for (const step of steps) {
+    cells.push(step.length);
+    encodeChanges(cells, step, numberOf);
+  }
+}
+
+function encodeChanges(
+  cells: Cell[],
+  changes: readonly Change[],
+  numberOf: (collection: string) => number,
+): void {
   for (const { key, expect, expectText, next, after, last, principal: own } of changes) {
     // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
     // A change of a resource can have `expectText`, and only a create can have `last`. So they share a cell.
@@ -189,14 +202,21 @@ function decodeCommit(source: CellSource, find: FindCollection): ResolvedCommit 
   const maxCascadeText = (take(source) as number | null) ?? undefined;
   const changes = take(source) as number;
   const whole = decodeWhole(source, find);
+  const receipt = decodeReceipt(source);
+  const decoded = times(changes, () => decodeChange(source, find));
+  const steps = take(source) as number;
   return {
     at,
     principal,
     isDryRun,
     maxCascadeText,
     whole,
-    receipt: decodeReceipt(source),
-    changes: times(changes, () => decodeChange(source, find)),
+    receipt,
+    changes: decoded,
+    steps:
+      steps === 0
+        ? undefined
+        : times(steps, () => times(take(source) as number, () => decodeChange(source, find))),
   };
 }
 

@@ -62,6 +62,7 @@ export class Resources {
     } else if (before === undefined) {
       const sqliteId = toSqliteId(idKind, id);
       row = Number(insert.run(sqliteId, version, at, next.checksum, next.text).lastInsertRowid);
+      next.rowId = row; // a later step of the same commit can delete it
     } else {
       update.run(version, at, next.checksum, next.text, row);
     }

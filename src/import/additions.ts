@@ -1,4 +1,5 @@
 /** Adds the resources of an import to the transaction of the store, and counts the resources that the store refuses. */
+import { expiryPrincipal } from "../collection/expiry.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
 import { danglingDetail, takenViolations } from "../store/core/commits/refusals.ts";
@@ -10,6 +11,9 @@ import type { Spool } from "./spool.ts";
 
 const maxPendingBatches = 2;
 
+/** Whether a resource with this text has expired. */
+export type IsOver = (text: string) => boolean;
+
 /** A resource with its final id. */
 type FinalRow = Row & ImportedResource;
 
@@ -18,15 +22,19 @@ export class Additions {
   readonly #transaction: Load;
   readonly #invalid: Tally<readonly ItemViolation[]>;
   readonly #merge: Merge | undefined;
+  readonly #isOver: IsOver;
   #pending: Promise<void>[] = [];
   #count = 0;
 
-  /** `on`: the unique key by which the items change resources. @default all items are new resources */
+  /**
+   * `on`: the unique key by which the items change resources. @default all items are new resources. `isOver`: @default no resource expires
+   */
   constructor(
     transaction: Load,
     reader: ItemReader,
-    { on, profiles }: Pick<ReadingOptions, "on" | "profiles">,
+    { on, profiles, isOver = () => false }: Pick<ReadingOptions, "on" | "profiles"> & { isOver?: IsOver },
   ) {
+    this.#isOver = isOver;
     this.#transaction = transaction;
     this.#invalid = reader.invalid;
     this.#merge = on && new Merge(transaction, reader, { unique: on, profiles });
@@ -92,7 +100,12 @@ export class Additions {
   /** Adds resources, and returns the positions of those that the store refuses. */
   async #insert(rows: readonly FinalRow[]): Promise<number[]> {
     const refused = await this.#transaction.add(
-      rows.map(({ id, text, replaces }) => (replaces === undefined ? { id, text } : { id, text, replaces })),
+      rows.map(({ id, text, replaces }) => ({
+        id,
+        text,
+        ...(replaces !== undefined && { replaces }),
+        ...(this.#isOver(text) && { endedBy: expiryPrincipal }),
+      })),
     );
     this.#count += rows.length - refused.length;
     for (const each of refused) {

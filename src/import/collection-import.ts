@@ -2,7 +2,9 @@
  * Imports the items of one input into one collection, inside a transaction of the store. While the store inserts a batch,
  * the next batch is read and checked. At most three batches are in memory, so an input can have any size.
  */
+
 import type { Collection } from "../collection/collection.ts";
+import { hasExpired } from "../collection/expiry.ts";
 import type { Load } from "../store/port/store.ts";
 import { Additions } from "./additions.ts";
 import { type ImportResult, ItemReader, type ReadingOptions, type Row } from "./item-reader.ts";
@@ -31,7 +33,12 @@ export async function importCollection(
 ): Promise<ImportResult> {
   const waiting = new Spool();
   const reader = new ItemReader(collection, options, waiting);
-  const additions = new Additions(transaction, reader, options);
+  const at = Date.now();
+  const isOver = (text: string) => hasExpired(collection, text, at);
+  const additions = new Additions(transaction, reader, {
+    ...options,
+    ...(collection.expires !== undefined && { isOver }),
+  });
   const batch = new Batch((rows) => additions.start(rows));
   try {
     for await (const { items, bytesRead } of input) {

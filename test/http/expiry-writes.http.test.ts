@@ -155,6 +155,34 @@ describe("a write by the unique key of an expired resource", () => {
   });
 });
 
+describe("an import", () => {
+  test("of two resources with one key, of which one has expired, keeps the other one, in any order", async () => {
+    for (const isFirst of [true, false]) {
+      const code = fresh();
+      const over = { code, name: "over", expiresAt: at(-minute) };
+      const live = { code, name: "live" };
+      const lines = (isFirst ? [over, live] : [live, over]).map((each) => JSON.stringify(each)).join("\n");
+      const send = (query: string) =>
+        service.send({
+          method: "POST",
+          path: `/api/v1/sessions/_import${query}`,
+          headers: { "Content-Type": "application/x-ndjson" },
+          body: lines,
+        });
+      for (const query of ["?dryRun=true", ""]) {
+        const answer = await send(query);
+        check(answer, { status: 200 });
+        assert.equal((answer.json as { imported: number }).imported, 2);
+      }
+      const found = (await read(`sessions?code=${code}`)) as { name: string }[];
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        ["live"],
+      );
+    }
+  });
+});
+
 describe("a batch that ends a resource", () => {
   const batch = (...operations: object[]) => request("POST", "_batch", { operations });
   const end = (id: string) => ({ method: "PATCH", path: `/sessions/${id}`, body: { expiresAt: at(-1) } });
@@ -166,7 +194,12 @@ describe("a batch that ends a resource", () => {
     const answer = await batch(
       end(id),
       { method: "POST", path: "/sessions", body: { code, name: "new" } },
-      { method: "PUT", path: `/sessions/${id}`, headers: { "If-None-Match": "*" }, body: { id, name: "again" } },
+      {
+        method: "PUT",
+        path: `/sessions/${id}`,
+        headers: { "If-None-Match": "*" },
+        body: { id, name: "again" },
+      },
       { method: "PATCH", path: `/sessions/${id}`, body: { n: 77 } },
     );
     check(answer, { status: 200 });

@@ -198,7 +198,7 @@ async function addAll(
   { operation, request, reader, spool }: Work,
   into: Parameters<Service["load"]>[0],
 ): Promise<Added> {
-  const { asked, caller } = operation;
+  const { asked, caller, collection } = operation;
   const gone = new AbortController();
   const stop = () => gone.abort(clientWentAway());
   request.socket.once("close", stop);
@@ -210,6 +210,7 @@ async function addAll(
     const additions = new Additions(load, reader, {
       on: asked.on,
       profiles: service.users?.mirror.forImports,
+      ...(collection.expires !== undefined && { isOver: isOverNow(service, collection.name) }),
     });
     for (const rows of spool.batches({ haveId: true })) {
       gone.signal.throwIfAborted();
@@ -227,6 +228,12 @@ async function addAll(
   } finally {
     request.socket.off("close", stop);
   }
+}
+
+/** All resources of an import expire as of the same time. */
+function isOverNow({ expiry, now }: Service, collection: string): (text: string) => boolean {
+  const at = now();
+  return (text) => expiry?.isOver(collection, text, at) === true;
 }
 
 function clientWentAway(): Problem {

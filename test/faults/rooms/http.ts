@@ -146,6 +146,18 @@ export const httpFaults: readonly Fault[] = [
     replacements: [["...[...names].sort()];", "...names];"]],
   },
   {
+    name: "ended-stays",
+    what: "What a batch ends keeps its unique value until the next sweep.",
+    noticedBy: "test/http/expiry-writes",
+    test: "frees its unique value and its id for later operations, and what refers to it follows",
+    replacements: [
+      [
+        "if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);\n    else ",
+        "",
+      ],
+    ],
+  },
+  {
     name: "imports-in-line",
     what: "All imports of one caller come before that of another one that came later.",
     noticedBy: "test/http/write-turns",

@@ -157,7 +157,21 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/http/unique",
     test: "POST, PUT and PATCH with a value that another resource has are 409 with its pointer",
     store: "postgres",
-    replacements: [["staged.takeBack(before);\n      return { refusal };", "return { refusal };"]],
+    replacements: [
+      ["staged.takeBack(before);\n      const { change } = refusal;", "const { change } = refusal;"],
+    ],
+  },
+  {
+    name: "step-refuses-alone",
+    what: "If an earlier step of a commit is refused, only its own changes are taken back.",
+    noticedBy: "test/store/postgres-slice",
+    test: "a commit whose step or whose changes are refused writes nothing",
+    replacements: [
+      [
+        "staged.takeBack(before);\n      const { change } = refusal;",
+        "staged.takeBack(first);\n      const { change } = refusal;",
+      ],
+    ],
   },
   {
     name: "copy-resumes-changed-source",

@@ -92,13 +92,49 @@ export function uniqueContract(open: OpenFixture): void {
   );
 
   test(
+    "what an import ends at once holds no value and is in the history",
+    onStore(open, async (store) => {
+      await declare(store);
+      await commit(store, [created(topic("held"), { email: "h" })]);
+      const load = await store.load("topics");
+      const row = (id: string, value: string) => ({ id, text: textOf(id, { email: value }) });
+      const refused = await load.add([
+        { ...row("a", "x"), endedBy: "ends" },
+        row("b", "x"),
+        { ...row("c", "x"), endedBy: "ends" },
+        { ...row("d", "h"), endedBy: "ends" },
+        row("e", "h"),
+      ]);
+      assert.deepEqual(
+        refused.map(({ position }) => position),
+        [4],
+      );
+      await load.finish();
+      assert.deepEqual(await scannedIds(store, "topics"), ["b", "held"]);
+      assert.equal(await store.holder("topics", email, '"x"'), "b");
+      assert.equal(await store.holder("topics", email, '"h"'), "held");
+      const history = await store.changesOf(topic("c"), { before: 9, limit: 9 });
+      assert.deepEqual(
+        history.map(({ version, kind, principal }) => [version, kind, principal]),
+        [
+          [2, "deleted", "ends"],
+          [1, "created", undefined],
+        ],
+      );
+    }),
+  );
+
+  test(
     "a commit whose step or whose changes are refused writes nothing",
     onStore(open, async (store) => {
       await declare(store);
       await commit(store, [created(topic("a"), { email: "x" }), created(topic("r"), { email: "r" })]);
       const end = [[updated(topic("a"), 1, { email: "x", ended: true })], [deleted(topic("a"), 2)]];
       const changeOf = (refused: Promise<unknown>) =>
-        refused.then(() => assert.fail("it is written"), ({ code, change }: Problem) => [code, change]);
+        refused.then(
+          () => assert.fail("it is written"),
+          ({ code, change }: Problem) => [code, change],
+        );
       const late = store.commit({ changes: [created(topic("c"), { email: "r" })], steps: end, at });
       assert.deepEqual(await changeOf(late), ["UNIQUE_VIOLATION", 2]);
       const early = [[updated(topic("a"), 1, { email: "r" })], ...end.slice(1)];

@@ -66,7 +66,8 @@ function* judgeImported(
   const versions = yield* lookups.lastVersions(collection, ids);
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
-  for (const [position, { id, text, replaces }] of imported.entries()) {
+  const ends = endsOf(origin);
+  for (const [position, { id, text, replaces, endedBy }] of imported.entries()) {
     if (replaces === undefined && taken.size > 0 && taken.has(id)) {
       refused.push({ position, pointers: [] });
       continue;
@@ -80,6 +81,10 @@ function* judgeImported(
       : staged.noteNew(collection, id, undefined);
     if (resource.now?.version !== replaces) throw new Error(`An import replaces another version of ${id}.`);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
+    if (endedBy !== undefined) {
+      staged.stage(collection, resource, { next: undefined, at }, ends(endedBy));
+      continue;
+    }
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(before);
@@ -87,6 +92,15 @@ function* judgeImported(
     refused.push({ position, ...refusal });
   }
   return refused;
+}
+
+/** Returns the origin of the deletes of resources that have expired. */
+function endsOf({ group }: Origin): (principal: string) => Origin {
+  let origin: Origin | undefined;
+  return (principal) => {
+    if (origin?.principal !== principal) origin = { principal, group };
+    return origin;
+  };
 }
 
 /** The resources that have these values in a unique attribute, each at the place of its value. Throws DATA_DAMAGED. */

@@ -34,7 +34,7 @@ export interface WriterTasks {
   reserve(collection: number, n: number): number;
   /** Starts or continues an import. Returns the number of the collection. */
   load(into: number | CollectionRecord, options: Required<LoadOptions>): number;
-  /** Adds resources to the import: ids, texts, and the versions that they replace or null, in turn. */
+  /** Adds resources to the import: ids, texts, the versions that they replace, and who ends them, or null, in turn. */
   add(cells: readonly Cell[]): readonly RefusedImport[];
   /** The resources that have these values in a unique attribute. */
   holders(unique: Unique, values: readonly string[]): readonly (Stored | undefined)[];

@@ -333,6 +333,7 @@ export async function beginLoad(
 
 function cellsOf(resources: readonly ImportedResource[]): Cell[] {
   const cells: Cell[] = [];
-  for (const { id, text, replaces = null } of resources) cells.push(id, text, replaces);
+  for (const { id, text, replaces = null, endedBy = null } of resources)
+    cells.push(id, text, replaces, endedBy);
   return cells;
 }

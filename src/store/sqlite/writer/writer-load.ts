@@ -60,16 +60,25 @@ export class WriterLoad {
   }
 
   /**
-   * Adds resources. `cells` are ids, texts, and the versions that they replace or null, in turn. Returns the resources that it did not
+   * Adds resources. `cells` are ids, texts, the versions that they replace, and who ends them, or null, in turn. Returns the resources that it did not
    * add, with the reasons.
    */
   add(cells: readonly Cell[]): Refused[] {
     const importing = this.#require();
     const imported: ImportedResource[] = [];
-    for (let cell = 0; cell < cells.length; cell += 3) {
-      const replaces = cells[cell + 2] as number | null;
-      const resource = { id: cells[cell] as string, text: cells[cell + 1] as string };
-      imported.push(replaces === null ? resource : { ...resource, replaces });
+    for (let cell = 0; cell < cells.length; cell += 4) {
+      const [id, text, replaces, endedBy] = cells.slice(cell, cell + 4) as [
+        string,
+        string,
+        number | null,
+        string | null,
+      ];
+      imported.push({
+        id,
+        text,
+        ...(replaces !== null && { replaces }),
+        ...(endedBy !== null && { endedBy }),
+      });
     }
     const { commits } = this.#parts;
     return commits.run(addImported(this.#parts, commits.judging(), importing, imported));

@@ -12,6 +12,8 @@ import type { Positions } from "./position.ts";
 export interface View {
   /** The collection with the attributes that the subscriber sees. */
   collection: Collection;
+  /** The collection as the subscriber sees its resources now: their tags are those of this view. @default `collection` */
+  present?: Collection;
   /** The path of the collection. */
   source: string;
   /** The resources that the subscriber can list. */
@@ -77,11 +79,12 @@ const recentEvents = new WeakMap<LoggedChange, Map<string, string>>();
 
 /** The JSON text of the event of a change. `kind` is the result of `kindFor`. */
 export function eventText(parts: EventParts, view: View, change: LoggedChange, kind: ChangeKind): string {
-  const { collection, source, fields } = view;
+  const { collection, present = collection, source, fields } = view;
   const name = JSON.stringify([
     kind,
     source,
     parts.tags.view(collection.visibility),
+    parts.tags.view(present.visibility),
     fields?.kind,
     ...(fields?.names ?? []),
   ]);
@@ -95,7 +98,7 @@ export function eventText(parts: EventParts, view: View, change: LoggedChange, k
 
 function makeEvent(
   { positions, tags }: EventParts,
-  { collection, source, fields }: View,
+  { collection, present = collection, source, fields }: View,
   change: LoggedChange,
   kind: ChangeKind,
 ): string {
@@ -108,7 +111,7 @@ function makeEvent(
     subject: id,
     time: new Date(at).toISOString(),
     datacontenttype: "application/json",
-    etag: kind === "deleted" ? undefined : `"${version}${tags.view(collection.visibility)}"`,
+    etag: kind === "deleted" ? undefined : `"${version}${tags.view(present.visibility)}"`,
     version: String(version),
     group: group === undefined ? undefined : tags.group(group),
   });

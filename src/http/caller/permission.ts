@@ -35,7 +35,7 @@ import {
   type Route,
   requireMethod,
 } from "../route.ts";
-import type { Callers, Data, EndpointMethod, Surface, Who } from "../service.ts";
+import type { Callers, Data, EndpointMethod, Service, Surface, Who } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /**
@@ -115,6 +115,36 @@ export function viewFor(
   { principal }: Pick<Caller, "principal">,
 ): Collection {
   return access === undefined ? collection : access.viewFor(collection, principal);
+}
+
+/**
+ * The collection as the caller sees its earlier states and its events. There, profiles have no attribute that shows what accounts had
+ * (`auth.users.mirror`), because an address or a role can have been another one then. Administrators see them.
+ */
+export function pastViewFor(
+  service: Pick<Callers, "access"> & Pick<Service, "users">,
+  collection: Collection,
+  caller: Caller,
+): Collection {
+  const profiles = service.users?.mirror.forImports;
+  if (profiles?.collection !== collection.name || administers(service, caller)) return collection;
+  const { readOnly = [], restricted = [], hidden = [] } = collection.visibility ?? {};
+  const visibility = {
+    readOnly: new Set(readOnly),
+    restricted: new Set([...restricted, ...profiles.shown]),
+    hidden: new Set([...hidden, ...profiles.shown]),
+  };
+  return { ...collection, visibility };
+}
+
+/** The same place for its earlier states (`pastViewFor`). */
+export function inPast<Place extends { collection: Collection; guard: Guard; caller: Caller }>(
+  service: Callers & Pick<Service, "users">,
+  place: Place,
+): Place {
+  const collection = pastViewFor(service, place.collection, place.caller);
+  if (collection === place.collection) return place;
+  return { ...place, collection, guard: guardOf(service, collection, place.caller) };
 }
 
 /** Returns each declared collection as the caller sees it. */

@@ -6,7 +6,7 @@ import { asksForFigures, parseFigures } from "../../query/figures-request.ts";
 import { listParameters, requireNoParameters } from "../../query/list-parameters.ts";
 import { parseList } from "../../query/query-string.ts";
 import { isInternal } from "../../store/port/record.ts";
-import { viewsOf } from "../caller/permission.ts";
+import { inPast, viewsOf } from "../caller/permission.ts";
 import type { CollectionEndpoint, NestedEndpoint, Success } from "../endpoint/endpoint.ts";
 import { performFigures } from "../lists/figures.ts";
 import { performList } from "../lists/lists.ts";
@@ -71,7 +71,10 @@ function parseListing(service: Service, routed: Routed<CollectionRoute>): ListRe
     return { kind: "figures", ...common, asked, type: listTypeFor(request, { envelope: false }) };
   }
   const asked = parseList(query, place.collection, limit, scope);
-  return { kind: "list", ...common, asked, type: listTypeFor(request, asked) };
+  const past = asked.at === undefined ? place : inPast(service, place);
+  const own = past === place ? asked : parseList(query, past.collection, limit, scope);
+  const { collection, guard } = past;
+  return { kind: "list", ...common, collection, guard, asked: own, type: listTypeFor(request, own) };
 }
 
 function readList(

@@ -5,7 +5,7 @@ import { requireNoParameters } from "../../query/list-parameters.ts";
 import { parseResourceRequest } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import { isInternal } from "../../store/port/record.ts";
-import { viewsOf } from "../caller/permission.ts";
+import { inPast, viewsOf } from "../caller/permission.ts";
 import type { CollectionEndpoint, Success } from "../endpoint/endpoint.ts";
 import { type About, asOne } from "../openapi/about.ts";
 import { json, media, type Part, ref } from "../openapi/described.ts";
@@ -69,8 +69,11 @@ function parseRead(
   query: string,
 ): Read | EarlierRead {
   const { pointInTime, rest } = splitPointInTime(query);
-  const { collection, caller } = common;
-  const { fields, embeds } = parseResourceRequest(rest, collection, { viewOf: viewsOf(service, caller) });
+  const { caller } = common;
+  const place = pointInTime === undefined ? common : inPast(service, common);
+  const { fields, embeds } = parseResourceRequest(rest, place.collection, {
+    viewOf: viewsOf(service, caller),
+  });
   if (pointInTime === undefined) return { ...common, fields, embeds };
   if (embeds.length > 0) {
     const violations = new Violations();
@@ -78,7 +81,7 @@ function parseRead(
     violations.add(inQuery("embed"), "embed", `cannot be used together with "${other}"`);
     violations.throwIfAny();
   }
-  return { ...common, pointInTime, fields };
+  return { ...place, pointInTime, fields };
 }
 
 function targetOf(service: Service, routed: Routed<CollectionRoute>) {

@@ -37,12 +37,13 @@ export class Subscriber {
   /** Equal for subscribers that see the same. */
   get viewsName(): string {
     this.#viewsName ??= timelessText(
-      this.views.map(({ collection, source, listed, filter, fields }) => [
+      this.views.map(({ collection, present, source, listed, filter, fields }) => [
         source,
         listed,
         filter,
         fields,
         [...(collection.visibility?.hidden ?? [])],
+        [...(present?.visibility?.hidden ?? [])],
       ]),
     );
     return this.#viewsName;

@@ -9,16 +9,16 @@ import { parseListBody } from "../../query/query-body.ts";
 import { parseList } from "../../query/query-string.ts";
 import type { ListScope } from "../../query/reading.ts";
 import { pauseAfter } from "../admission/turns.ts";
-import { viewsOf } from "../caller/permission.ts";
+import { inPast, viewsOf } from "../caller/permission.ts";
 import type { FiguresRead, ListRead, Query } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Callers, Data, Surface } from "../service.ts";
+import type { Callers, Data, Service, Surface } from "../service.ts";
 
 /** Reads the list from the body. Throws the problems of the body and of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(
-  service: Data & Callers & Surface,
+  service: Data & Callers & Surface & Pick<Service, "users">,
   operation: Query,
   request: HttpRequest,
 ): Promise<ListRead | FiguresRead> {
@@ -32,9 +32,20 @@ export async function readListing(
     const query = equivalentQuery(service, operation, { content, asked, scope, parse: parseFigures });
     return { kind: "figures", ...common, asked, query, type: listTypeFor(request, { envelope: false }) };
   }
-  const asked = parseListBody(content, collection, limits.page, scope);
-  const query = equivalentQuery(service, operation, { content, asked, scope, parse: parseList });
-  return { kind: "list", ...common, asked, query, type: listTypeFor(request, asked) };
+  const first = parseListBody(content, collection, limits.page, scope);
+  const place = first.at === undefined ? operation : inPast(service, operation);
+  const asked = place === operation ? first : parseListBody(content, place.collection, limits.page, scope);
+  const query = equivalentQuery(service, place, { content, asked, scope, parse: parseList });
+  const { collection: seen, guard: past } = place;
+  return {
+    kind: "list",
+    ...common,
+    collection: seen,
+    guard: past,
+    asked,
+    query,
+    type: listTypeFor(request, asked),
+  };
 }
 
 /** The body of a QUERY, and a hash of it. Throws its problems. */

@@ -8,7 +8,7 @@ import { leavesOf, ownFilter, type RequestedFilter } from "../../query/filter.ts
 import { parseList } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
-import { guardOf, requireAction, viewFor, viewsOf } from "../caller/permission.ts";
+import { guardOf, pastViewFor, requireAction, viewFor, viewsOf } from "../caller/permission.ts";
 import { feedTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { CollectionRoute } from "../route.ts";
@@ -211,7 +211,8 @@ const ofLists: Readonly<Record<string, string>> = {
 
 /** What a caller sees of a collection, with the filters of the request. */
 function viewOf(service: Service, declared: Collection, caller: Caller, rest: readonly string[]): View {
-  const collection = viewFor(service, declared, caller);
+  const present = viewFor(service, declared, caller);
+  const collection = pastViewFor(service, present, caller);
   const faults = new Violations();
   for (const name of new Set(rest.map(nameOf))) {
     const why = Object.hasOwn(ofLists, name) ? ofLists[name] : undefined;
@@ -234,7 +235,7 @@ function viewOf(service: Service, declared: Collection, caller: Caller, rest: re
   }
   const source = `${service.settings.prefix}/${collection.name}`;
   const { listed } = guardOf(service, collection, caller);
-  return { collection, source, listed, filter, fields: asked.fields };
+  return { collection, present, source, listed, filter, fields: asked.fields };
 }
 
 /** Whether a filter has a condition on ids. */

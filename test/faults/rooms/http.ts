@@ -158,6 +158,15 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "earlier-addresses",
+    what: "Every reader of profiles sees the earlier addresses and roles of accounts.",
+    noticedBy: "test/http/users/mirror",
+    test: "only administrators see what a profile showed earlier: in events, versions, lists at a time and the trash",
+    replacements: [
+      ["administers(service, caller)) return collection;", 'collection.name !== "") return collection;'],
+    ],
+  },
+  {
     name: "imports-in-line",
     what: "All imports of one caller come before that of another one that came later.",
     noticedBy: "test/http/write-turns",

@@ -105,6 +105,56 @@ test("a profile shows the address and the roles of its account, from the commit 
   assert.deepEqual(shown(await profileOf(bob.user.id)), { email: "bob@example.net", roles: ["member"] });
 });
 
+test("only administrators see what a profile showed earlier: in events, versions, lists at a time and the trash", async (t) => {
+  const { people, send, time } = await start(t);
+  const { token, user } = await people.join(ada, { profile: { name: "Ada" } });
+  const before = time();
+  const { ticket } = bodyOf<{ ticket: string }>(
+    await people.post("email", { email: later }, bearer(token)),
+    202,
+  );
+  const { token: admin } = bodyOf<Signed>(
+    await people.post("email", { ticket, code: await people.codeFor(later) }, bearer(token)),
+  );
+  const bob = await people.join("bob@example.org");
+  bodyOf(await send(admin, "PATCH", `_accounts/${bob.user.id}`, { roles: ["member"] }));
+  const gone = await people.join("eve@example.org");
+  assert.equal((await send(admin, "DELETE", `users/${gone.user.id}`)).status, 205);
+  const paths = [
+    "users/_events?since=start",
+    `users/${user.id}?version=1`,
+    `users/${user.id}?at=${before}`,
+    `users?at=${before}`,
+    "users/_deleted",
+  ];
+  for (const path of paths) {
+    const seen = async (as: string) => {
+      const answer = await send(as, "GET", path);
+      assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+      return answer.text;
+    };
+    assert.match(await seen(admin), /example\.(?:org|net)/, path);
+    assert.doesNotMatch(await seen(bob.token), /@example|"roles"|"email"/, path);
+  }
+  for (const path of ["users/_events?since=start&", `users?at=${before}&`, "users/_deleted?"]) {
+    const asked = `${path}email=${encodeURIComponent(ada)}`;
+    assert.equal((await send(bob.token, "GET", asked)).status, 400, asked);
+    assert.equal((await send(admin, "GET", asked)).status, 200, asked);
+  }
+  const fields = "users/_events?since=start&fields=email";
+  assert.equal((await send(bob.token, "GET", fields)).status, 400);
+  assert.equal((await send(admin, "GET", fields)).status, 200);
+  const query = { at: before, filter: { email: ada } };
+  assert.equal((await send(bob.token, "QUERY", "users", query)).status, 400);
+  assert.equal((await send(admin, "QUERY", "users", query)).status, 200);
+  const events = bodyOf<{ subject: string; etag: string }[]>(
+    await send(bob.token, "GET", "users/_events?since=start"),
+  );
+  const now = await send(bob.token, "GET", `users/${bob.user.id}`);
+  assert.equal(events.findLast(({ subject }) => subject === bob.user.id)?.etag, now.headers.etag);
+  assert.match(now.text, /bob@example\.org/);
+});
+
 test("a profile never shows a time before its last change, even if the clock was set back", async (t) => {
   const { people, send, profileOf, setBack } = await start(t);
   const { token } = await people.join(ada);

@@ -3,7 +3,7 @@ import { Problem, StartError } from "../errors.ts";
 import { Records } from "../records.ts";
 import { requireStore } from "../store/open.ts";
 import type { Erased } from "../store/port/change-log.ts";
-import { withoutInternal } from "../store/port/record.ts";
+import { isInternal, withoutInternal } from "../store/port/record.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Key } from "../store/port/stored.ts";
 import type { Account } from "../users/user-records.ts";
@@ -60,10 +60,12 @@ async function eraseFromEntries(store: Store, user: string): Promise<number> {
   return eraseFromAudit(store, { user, email: account?.value.email, at: Date.now() });
 }
 
+/** Records of the service itself, such as an account, are left out: they have no history. */
 function affectedLines(affected: Erased["affected"]): string[] {
+  const others = affected.filter(({ collection }) => !isInternal(collection));
   // A resource can be in the list twice: first changed, then deleted.
   const isDeleted = new Map(
-    affected.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
+    others.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
   );
   const deleted = [...isDeleted.keys()].filter((key) => isDeleted.get(key));
   const changed = isDeleted.size - deleted.length;

@@ -49,6 +49,33 @@ test("the audit keeps no address, network or browser of an erased user, also not
   assert.doesNotMatch(await readFile(join(cwd, "holdfast.db"), "latin1"), /xan@example|192\.0\.2|Browser/);
 });
 
+test("an erased user takes its account along, and no advice names a record of the service", async (t) => {
+  const cwd = makeFolder({ people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const store = await openStore({ kind: "sqlite", path: join(cwd, "holdfast.db") }, { history: "forever" });
+  const references = [{ path: ["by"], collection: "people", onDelete: "cascade" }] as const;
+  const declared = {
+    name: "_kept",
+    idKind: "uuid",
+    schema: undefined,
+    indexes: [],
+    search: [],
+    references,
+  } as const;
+  await store.migrate([declared]);
+  const text = '{"id":"k","by":"a"}';
+  await store.commit({
+    changes: [{ key: { collection: "_kept", id: "k" }, expect: "absent", next: text }],
+    at: 1,
+  });
+  await store.close();
+  const erased = await run(t, ["erase", "people", "a"], { cwd });
+  assert.deepEqual(
+    [erased.exitCode, erased.stderr],
+    [0, 'erased the resource "a" of people and 1 change of its history\n'],
+  );
+});
+
 test("what a deleted resource left behind is erased, but not beside a running service", async (t) => {
   const cwd = makeFolder({ people: line });
   await run(t, ["import", "people", "people"], { cwd });

@@ -1,9 +1,11 @@
 /** Restores of many: restores all deleted resources that match a filter, or none of them, each to its last version. */
+
 import { deletedOf } from "../../collection/deletions.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { DeletedQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
+import { inPast } from "../caller/permission.ts";
 import { deletionsFor } from "../lists/deleted.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -65,7 +67,8 @@ export function requireRestores({ operation: { guard }, request }: Write<Bulk>):
 
 /** What the content of a restore of many asks for. `most` is the largest `max`. Throws the problems of the content. */
 export function restoresIn(service: Service, operation: Bulk, bytes: Buffer, most = maxBulk) {
-  const deleted = deletedOf(operation.collection, deletionsFor(service, operation));
+  const { collection } = inPast(service, operation);
+  const deleted = deletedOf(collection, deletionsFor(service, operation));
   return parseRestores(bytes, deleted, service.settings.limits, most);
 }
 

@@ -39,7 +39,7 @@ async function start(t: Parameters<typeof startPeople>[0]) {
         },
         access: {
           read: "public",
-          create: { role: "ops" },
+          create: [{ role: "ops" }, { role: "editor" }],
           update: { where: { id: "$subject" } },
           delete: "authenticated",
         },
@@ -147,6 +147,11 @@ test("only administrators see what a profile showed earlier: in events, versions
   const query = { at: before, filter: { email: ada } };
   assert.equal((await send(bob.token, "QUERY", "users", query)).status, 400);
   assert.equal((await send(admin, "QUERY", "users", query)).status, 200);
+  const dan = await people.join("dan@example.org");
+  bodyOf(await send(admin, "PATCH", `_accounts/${dan.user.id}`, { roles: ["editor"] }));
+  const restore = { filter: { email: "eve@example.org" }, max: 1, dryRun: true };
+  assert.equal((await send(dan.token, "POST", "users/_deleted/_restore", restore)).status, 400);
+  assert.equal((await send(admin, "POST", "users/_deleted/_restore", restore)).status, 200);
   const events = bodyOf<{ subject: string; etag: string }[]>(
     await send(bob.token, "GET", "users/_events?since=start"),
   );

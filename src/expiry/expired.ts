@@ -82,21 +82,22 @@ export class Expiry {
    * too. The result has the changes of the commit only.
    */
   async commit(commit: Commit): Promise<Committed> {
-    const changes = [...commit.changes];
-    const own = allChangesOf(commit).length;
+    const holders: Change[] = [];
     let refused: unknown;
     for (let tries = 0; tries <= maxHolders; tries++) {
       try {
-        const committed = await this.#parts.store.commit({ ...commit, changes });
-        return committed.slice(0, commit.changes.length);
+        const steps = holders.length === 0 ? commit.steps : [holders, ...(commit.steps ?? [])];
+        return await this.#parts.store.commit({ ...commit, ...(steps && { steps }) });
       } catch (error) {
         // What refers to the holder can keep it from being deleted. Then its value is not free.
-        const isOfHolder = error instanceof Problem && (error.change ?? 0) >= own;
+        const isOfHolder =
+          error instanceof Problem && error.change !== undefined && error.change < holders.length;
         if (isOfHolder && refused !== undefined) throw refused;
-        const holder = await this.#holderIn(error, allChangesOf({ ...commit, changes }));
-        if (holder === undefined) throw error;
-        refused = error;
-        if (holder !== "gone") changes.push(holder);
+        const own = withoutFirst(error, holders.length);
+        const holder = await this.#holderIn(own, [...allChangesOf(commit), ...holders]);
+        if (holder === undefined) throw own;
+        refused = own;
+        if (holder !== "gone") holders.push(holder);
       }
     }
     throw refused;
@@ -139,6 +140,13 @@ export class Expiry {
       this.#stuck.set(name, error.message);
     }
   }
+}
+
+/** The same error of a commit without its first changes. */
+function withoutFirst(error: unknown, count: number): unknown {
+  if (!(error instanceof Problem) || error.change === undefined || count === 0) return error;
+  const { code, message, cause, change } = error;
+  return new Problem(code, message, { ...error, cause, change: change - count });
 }
 
 /** The delete of an expired resource. */

@@ -104,7 +104,8 @@ export class Additions {
         id,
         text,
         ...(replaces !== undefined && { replaces }),
-        ...(this.#isOver(text) && { endedBy: expiryPrincipal }),
+        // One that replaces another resource can be referred to. The next sweep deletes it, with what refers to it.
+        ...(replaces === undefined && this.#isOver(text) && { endedBy: expiryPrincipal }),
       })),
     );
     this.#count += rows.length - refused.length;

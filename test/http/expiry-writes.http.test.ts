@@ -183,6 +183,16 @@ describe("an import", () => {
   });
 });
 
+test("an import by key that ends a resource leaves its references to the sweep", async () => {
+  const code = fresh();
+  const { id } = await service.create("sessions", { code });
+  const note = await service.create("notes", { sessionId: id, name: "n" });
+  check(await load("sessions/_import?on=code", { code, expiresAt: at(-minute) }), { status: 200 });
+  assert.equal((await request("GET", `sessions/${id}`)).status, 404);
+  await sweep();
+  assert.equal(((await read(note.path.slice(8))) as { sessionId?: string }).sessionId, undefined);
+});
+
 describe("a batch that ends a resource", () => {
   const batch = (...operations: object[]) => request("POST", "_batch", { operations });
   const end = (id: string) => ({ method: "PATCH", path: `/sessions/${id}`, body: { expiresAt: at(-1) } });
@@ -234,6 +244,56 @@ describe("a batch that ends a resource", () => {
     assert.equal((await request("GET", `sessions/${id}`)).status, 200, "nothing has happened");
     check(await batch(end(id)), { status: 200 });
     assert.equal((await request("GET", `sessions/${id}`)).status, 404);
+  });
+
+  test("has the effects of its operations in their order", async () => {
+    const [a, b] = [fresh(), fresh()];
+    const make = (body: object) => ({ method: "POST", path: "/sessions", body });
+    const over = { expiresAt: at(-1) };
+    const first = await service.create("sessions", { code: a });
+    const second = await service.create("sessions", { code: b });
+    const own = (id: string, body: object) => ({ method: "PATCH", path: `/sessions/${id}`, body });
+    const note = await service.create("notes", { name: "n" });
+    const free = { method: "PATCH", path: note.path.slice(7), body: { sessionId: null } };
+    for (const operations of [
+      [own(first.id, { code: fresh() }), make({ code: a, ...over }), make({ code: a })],
+      [
+        { method: "DELETE", path: `/sessions/${second.id}` },
+        own(first.id, { code: b, ...over }),
+        make({ code: b }),
+      ],
+    ])
+      check(await batch(...operations), { status: 200 });
+    const code = fresh();
+    const { id } = await service.create("sessions", { code });
+    const named = { method: "POST", path: "/notes", body: { sessionId: id, name: "x" }, as: "x" };
+    const all = await batch(
+      named,
+      { ...free, body: { sessionId: id } },
+      free,
+      own(id, over),
+      make({ code, ...over }),
+      make({ code, name: "last" }),
+      { method: "POST", path: "/sessions", body: { name: "gone" }, as: "gone" },
+      { method: "DELETE", path: "/sessions/$gone" },
+      own((await service.create("sessions", {})).id, over),
+    );
+    check(all, { status: 200 });
+    const found = (await read(`sessions?code=${code}`)) as { name: string }[];
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ["last"],
+    );
+    assert.deepEqual(await read(`notes?name=x&fields=sessionId&sort=-id&limit=1`), [
+      { id: ((await read("notes?name=x&sort=-id&limit=1")) as { id: string }[])[0]?.id },
+    ]);
+  });
+
+  test("frees the values of what has expired before, too", async () => {
+    const { code } = await expired();
+    const made = { method: "POST", path: "/sessions", body: { code, expiresAt: at(-1) } };
+    check(await batch(made, { method: "POST", path: "/sessions", body: { code } }), { status: 200 });
+    assert.equal(((await read(`sessions?code=${code}`)) as object[]).length, 1);
   });
 
   test("can end a resource that it has made again", async () => {

@@ -33,14 +33,16 @@ const maxResults = 16 * 1024 * 1024;
  */
 const maxChanged = 128 * 1024 * 1024;
 
-/** A batch with more operations has its turn among all writes that change many resources. */
-const maxSmall = 100;
+/** A batch with more operations, or a longer body in bytes, has its turn among all writes that change many resources. */
+const maxSmall = { operations: 100, bytes: 131_072 };
 
 type BatchWrite = Write<Writes>;
 
 /** The content of a batch, and what each attempt needs from the previous one. */
 interface Batch {
   operations: readonly BatchOperation[];
+  /** The length of the body, in bytes. */
+  length: number;
   /** The ids that operations have received. They are the same in every attempt. */
   ids: Map<string, unknown>;
   /** All operations have the same time. It is not before the last change of any resource that they change (`timeOfChange`). */
@@ -68,16 +70,16 @@ const steps: WriteSteps<Writes, true, Batch> = {
     const bytes = await readContent(request, limits);
     const operations = parseBatch(bytes, limits);
     await pauseAfter(bytes.length);
-    return { operations, ids: new Map(), notBefore: 0 };
+    return { operations, length: bytes.length, ids: new Map(), notBefore: 0 };
   },
   resources: existingResources,
-  follows: (_, { operations }) =>
-    !isLarge(operations) && operations.every(({ method }) => method !== "DELETE"),
+  follows: (_, batch) => !isLarge(batch) && batch.operations.every(({ method }) => method !== "DELETE"),
   decide,
 };
 
 /** Sorted, so that two batches do not deadlock. */
-function existingResources({ service, request }: BatchWrite, { operations }: Batch): string[] {
+function existingResources({ service, request }: BatchWrite, batch: Batch): string[] {
+  const { operations } = batch;
   const names = new Set<string>();
   const { prefix } = service.settings;
   for (const each of operations) {
@@ -91,12 +93,12 @@ function existingResources({ service, request }: BatchWrite, { operations }: Bat
       // The operation fails with its index when its turn comes.
     }
   }
-  return [...(isLarge(operations) ? [largeTurn] : []), ...[...names].sort()];
+  return [...(isLarge(batch) ? [largeTurn] : []), ...[...names].sort()];
 }
 
 /** Whether a batch takes as much time as a bulk change. */
-function isLarge(operations: readonly BatchOperation[]): boolean {
-  return operations.length > maxSmall;
+function isLarge({ operations, length }: Pick<Batch, "operations" | "length">): boolean {
+  return operations.length > maxSmall.operations || length > maxSmall.bytes;
 }
 
 async function decide(

@@ -19,13 +19,6 @@ interface Changed {
   operation: number;
 }
 
-/** A resource that an operation has ended: its text has expired. */
-interface Ended {
-  /** The changes that end it, and delete it. */
-  changes: readonly [Change, Change];
-  operation: number;
-}
-
 /**
  * A store whose commits stay in memory, and whose reads see them. All commits together raise the version of a resource by
  * one.
@@ -37,8 +30,8 @@ export interface Overlay {
   /** One change for each changed resource, in the order of their first changes. */
   changes(): Change[];
   /**
-   * The changes that come before (`Commit.steps`): first the operations that end resources, and then the deletes of these resources by
-   * `system:expiry`. What they free is for the other operations.
+   * The changes that come before (`Commit.steps`). An operation that ends a resource ends a step with all changes so far. The next step is
+   * the delete of that resource by `system:expiry`. What it frees is for later operations.
    */
   steps(): readonly (readonly Change[])[];
   /** The last operation that changed the resource of a change. */
@@ -63,10 +56,11 @@ export function createOverlay(
   }: { reserveId(collection: string): Promise<number>; isOver(collection: string, text: string): boolean },
 ): Overlay {
   const changed = new Map<string, Changed>();
-  /** The resources that have ended once, those that have ended again after another create, and so on. */
-  const ended: Map<string, Ended>[] = [];
-  /** The version of the delete of each resource that has ended. */
-  const gone = new Map<string, number>();
+  const steps: (readonly Change[])[] = [];
+  /** The operations of the changes in steps. */
+  const operations = new Map<Change, number>();
+  /** The states after the steps. */
+  const settled = new Map<string, Pick<Changed, "version" | "stored">>();
   const collections = new Map(base.collections());
   let latest = 0;
   let length = 0;
@@ -80,20 +74,25 @@ export function createOverlay(
     length += lengthOf({ ...first, next }) - (before === undefined ? 0 : lengthOf(before.change));
     const stored = next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at };
     const all = { change: { ...first, next }, version, stored, operation: overlay.operation };
+    changed.set(nameOf(key), all);
     if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);
-    else changed.set(nameOf(key), all);
     return { version, sequence: 0 };
   }
 
-  function end(change: Change, stored: Stored): void {
-    const name = nameOf(change.key);
-    changed.delete(name);
-    gone.set(name, stored.version + 1);
-    const changes = [change, deleteOf(change.key.collection, stored)] as const;
-    const round = ended.find((each) => !each.has(name));
-    const own = { changes, operation: overlay.operation };
-    if (round === undefined) ended.push(new Map([[name, own]]));
-    else round.set(name, own);
+  function end({ key }: Change, stored: Stored): void {
+    const all = changedInStore();
+    for (const { change, operation, version, stored: now } of all) {
+      operations.set(change, operation);
+      settled.set(nameOf(change.key), { version, stored: now });
+    }
+    changed.clear();
+    const ended = deleteOf(key.collection, stored);
+    operations.set(ended, overlay.operation);
+    settled.set(nameOf(key), { version: stored.version + 1, stored: undefined });
+    steps.push(
+      all.map(({ change }) => change),
+      [ended],
+    );
   }
 
   /** The values of the last key that a state was asked for. */
@@ -113,37 +112,30 @@ export function createOverlay(
     ).length;
   }
 
-  function countEnded(collection: string): number {
-    return steps()
-      .flat()
-      .filter(({ key }) => key.collection === collection).length;
-  }
-
-  function steps(): readonly (readonly Change[])[] {
-    return ended.flatMap((round) =>
-      ([0, 1] as const).map((which) => Array.from(round.values(), ({ changes }) => changes[which])),
-    );
+  function countSteps(collection: string): number {
+    return steps.flat().filter(({ key }) => key.collection === collection).length;
   }
 
   const store = withMethods(base, {
     read(key) {
       const name = nameOf(key);
-      const known = changed.get(name);
-      return known === undefined && !gone.has(name) ? base.read(key) : Promise.resolve(known?.stored);
+      const known = changed.get(name) ?? settled.get(name);
+      return known === undefined ? base.read(key) : Promise.resolve(known.stored);
     },
     async lastVersion(key) {
-      return gone.get(nameOf(key)) ?? base.lastVersion(key);
+      return settled.get(nameOf(key))?.version ?? base.lastVersion(key);
     },
     async holder(collection, unique, value) {
+      const key = { unique, value };
       const made = changed
         .values()
-        .find(
-          ({ change: { key }, stored }) => key.collection === collection && has(stored, { unique, value }),
-        );
+        .find((each) => each.change.key.collection === collection && has(each.stored, key));
       if (made !== undefined) return made.change.key.id;
+      for (const [name, { stored }] of settled)
+        if (name.startsWith(`${collection}/`) && !changed.has(name) && has(stored, key)) return stored?.id;
       const id = await base.holder(collection, unique, value);
       const name = id === undefined ? "" : nameOf({ collection, id });
-      return changed.has(name) || gone.has(name) ? undefined : id;
+      return changed.has(name) || settled.has(name) ? undefined : id;
     },
     async commit(commit): Promise<Committed> {
       return commit.changes.map((change) => note(change, commit));
@@ -155,7 +147,7 @@ export function createOverlay(
       const page = await base.list(query);
       return {
         ...page,
-        sequence: page.sequence + countChanged(query.collection) + countEnded(query.collection),
+        sequence: page.sequence + countChanged(query.collection) + countSteps(query.collection),
       };
     },
     collections: () => collections,
@@ -171,18 +163,16 @@ export function createOverlay(
     store,
     operation: 0,
     changes: () => changedInStore().map(({ change }) => change),
-    steps,
-    operationOf: (change) =>
-      changed.get(nameOf(change.key))?.change === change
-        ? changed.get(nameOf(change.key))?.operation
-        : ended.flatMap((round) => [...round.values()]).find(({ changes }) => changes.includes(change))
-            ?.operation,
+    steps: () => steps,
+    operationOf: (change) => operations.get(change) ?? changed.get(nameOf(change.key))?.operation,
     latest: () => latest,
     length: () => length,
     versionOf(key) {
       const name = nameOf(key);
-      const deleted = gone.get(name);
-      return changed.get(name)?.version ?? (deleted === undefined ? undefined : deleted - 1);
+      const known = settled.get(name);
+      // The operation that ends a resource makes the version before its delete.
+      const version = known?.stored === undefined && known !== undefined ? known.version - 1 : known?.version;
+      return changed.get(name)?.version ?? version;
     },
   };
   return overlay;

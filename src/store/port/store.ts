@@ -318,7 +318,10 @@ export interface ImportedResource {
   text: string;
   /** The version of the resource that it replaces, as `Load.holders` gave it. @default it is new */
   replaces?: number;
-  /** Whether it has expired: it is deleted again at once, by this principal, and holds no unique value. @default it stays */
+  /**
+   * Set if it has expired: it is deleted again at once, by this principal, and holds no unique value. Not together with `replaces`,
+   * because nothing can refer to it then. @default it stays
+   */
   endedBy?: string;
 }
 

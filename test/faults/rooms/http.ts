@@ -151,10 +151,7 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/expiry-writes",
     test: "frees its unique value and its id for later operations, and what refers to it follows",
     replacements: [
-      [
-        "if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);\n    else ",
-        "",
-      ],
+      ["if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);", ""],
     ],
   },
   {

@@ -82,6 +82,7 @@ function* judgeImported(
     if (resource.now?.version !== replaces) throw new Error(`An import replaces another version of ${id}.`);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
     if (endedBy !== undefined) {
+      if (replaces !== undefined) throw new Error("An import ends a resource that it replaces.");
       staged.stage(collection, resource, { next: undefined, at }, ends(endedBy));
       continue;
     }

@@ -103,6 +103,7 @@ export class Transaction {
   async commit(last: readonly Statement[] = []): Promise<void> {
     this.hasEnded = true;
     let outcomes: PromiseSettledResult<StatementResult>[] = [];
+    // The responses to all of these can arrive together. The last statements only insert rows, and do not warn.
     const [warning] = await this.#connection.warningsDuring(async () => {
       const sent = [...last, { sql: "commit" }].map((statement) => this.run(statement));
       outcomes = await Promise.allSettled(sent);

@@ -158,7 +158,7 @@ async function profilesIn(store: Store, { auth, collections }: Config): Promise<
     import("../users/user-records.ts"),
   ]);
   const records = new UserRecords(store, users.collection);
-  return new Mirror({ store, records }, users, () => collection).forImports;
+  return new Mirror({ store, records }, users, () => collection).profiles;
 }
 
 /** Deletes what has expired: it would hold unique values, and the import could refer to it. */

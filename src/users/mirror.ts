@@ -33,8 +33,8 @@ export class Mirror {
     this.#collection = collection;
   }
 
-  /** The profiles, for imports. `undefined` if they show nothing. */
-  get forImports(): Profiles | undefined {
+  /** The collection of the profiles, and what they show. `undefined` if they show nothing. */
+  get profiles(): Profiles | undefined {
     if (this.#names.length === 0) return undefined;
     return {
       collection: this.#collection().name,

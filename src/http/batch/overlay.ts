@@ -75,11 +75,12 @@ export function createOverlay(
     const stored = next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at };
     const all = { change: { ...first, next }, version, stored, operation: overlay.operation };
     changed.set(nameOf(key), all);
-    if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);
+    if (stored !== undefined && isOver(key.collection, stored.text)) end(key, stored);
     return { version, sequence: 0 };
   }
 
-  function end({ key }: Change, stored: Stored): void {
+  /** Ends the present step, and adds one that deletes what has expired. */
+  function end(key: Key, stored: Stored): void {
     const all = changedInStore();
     for (const { change, operation, version, stored: now } of all) {
       operations.set(change, operation);

@@ -1,5 +1,4 @@
 /** Restores of many: restores all deleted resources that match a filter, or none of them, each to its last version. */
-
 import { deletedOf } from "../../collection/deletions.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { DeletedQuery } from "../../store/port/page.ts";

@@ -126,7 +126,7 @@ export function pastViewFor(
   collection: Collection,
   caller: Caller,
 ): Collection {
-  const profiles = service.users?.mirror.forImports;
+  const profiles = service.users?.mirror.profiles;
   if (profiles?.collection !== collection.name || administers(service, caller)) return collection;
   const { readOnly = [], restricted = [], hidden = [] } = collection.visibility ?? {};
   const visibility = {

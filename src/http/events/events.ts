@@ -1,5 +1,4 @@
 /** Responds to the request for a feed, with a page or with a stream: reads the events, and makes the response. */
-
 import { setTimeout as pass } from "node:timers/promises";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import type { Position } from "../../changes/position.ts";

@@ -209,7 +209,7 @@ async function addAll(
     load = await service.load(into, { principal, length: spool.length });
     const additions = new Additions(load, reader, {
       on: asked.on,
-      profiles: service.users?.mirror.forImports,
+      profiles: service.users?.mirror.profiles,
       ...(collection.expires !== undefined && { isOver: isOverNow(service, collection.name) }),
     });
     for (const rows of spool.batches({ haveId: true })) {

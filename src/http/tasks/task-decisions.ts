@@ -157,7 +157,7 @@ async function mergedRows(
       const holder =
         holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
       const length = holder?.text.length ?? 0;
-      const [fixed = []] = await fixedIn(collection.name, [holder], users?.mirror.forImports);
+      const [fixed = []] = await fixedIn(collection.name, [holder], users?.mirror.profiles);
       const written = mergeItem({ collection, at }, { id, value, holder, fixed });
       if (written === undefined || "textWith" in written) return [written && { ...written, holder }, length];
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;

@@ -174,7 +174,7 @@ export class CommitQueue {
       ...shared,
       maxConcurrent: 1,
       maxBatchSize: 1,
-      // A large commit continues no other one: it waits until its resources have no pending state.
+      // A large commit seldom continues another one (`largeTurn` in `http/writes/write.ts`). If it comes too early, it is decided again.
       turns: { callerOf, namesOf: () => [], maxUnderWay: Number.POSITIVE_INFINITY },
     });
   }

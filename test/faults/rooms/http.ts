@@ -151,7 +151,7 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/expiry-writes",
     test: "frees its unique value and its id for later operations, and what refers to it follows",
     replacements: [
-      ["if (stored !== undefined && isOver(key.collection, stored.text)) end(all.change, stored);", ""],
+      ["if (stored !== undefined && isOver(key.collection, stored.text)) end(key, stored);", ""],
     ],
   },
   {

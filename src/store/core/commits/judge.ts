@@ -55,15 +55,15 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
   const originOf = originsOf(principal);
   let first = before;
   let earlier = 0;
-  for (const step of commit.steps === undefined ? [changes] : [...commit.steps, changes]) {
+  for (const step of stepsOf(commit)) {
     first = staged.size;
-    const refusal = yield* stageStep(judging, { ...commit, changes: step }, { originOf, from: before });
+    const refusal = yield* stageStep(judging, step, { originOf, from: before });
     if (refusal !== undefined) {
       staged.takeBack(before);
       const { change } = refusal;
       return { refusal: change === undefined ? refusal : { ...refusal, change: earlier + change } };
     }
-    earlier += step.length;
+    earlier += step.changes.length;
   }
   if (commit.isDryRun) {
     staged.takeBack(before);
@@ -78,6 +78,11 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
   }
   if (first === before) return { changes: all, own: changes.length };
   return { changes: [...all.slice(first - before), ...all.slice(0, first - before)], own: changes.length };
+}
+
+/** The steps of a commit, each as a commit. Most commits have one, which is the commit itself. */
+function stepsOf(commit: ResolvedCommit): readonly ResolvedCommit[] {
+  return [...(commit.steps ?? []).map((changes) => ({ ...commit, changes })), commit];
 }
 
 /** Stages the changes of one step, and what follows from its deletes. `from`: the number of staged changes before the commit. */

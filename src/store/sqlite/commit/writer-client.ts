@@ -1,6 +1,6 @@
 /** The store's side of the writer thread: its connection, its requests, its commits and its imports. */
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { Problem, StartError, StoreFull } from "../../../errors.ts";
+import { Problem, StartError, StoreFull, toSentence } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
@@ -70,7 +70,7 @@ export async function startWriter(settings: WriterSettings, events: WriterEvents
       reject(
         message.isFull
           ? new StoreFull(settings.path)
-          : new StartError(`${settings.path} cannot be opened for writing: ${message.reason}.`),
+          : new StartError(toSentence(`${settings.path} cannot be opened for writing: ${message.reason}`)),
       );
     });
   });

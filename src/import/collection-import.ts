@@ -2,7 +2,6 @@
  * Imports the items of one input into one collection, inside a transaction of the store. While the store inserts a batch,
  * the next batch is read and checked. At most three batches are in memory, so an input can have any size.
  */
-
 import type { Collection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
 import type { Load } from "../store/port/store.ts";

@@ -8,6 +8,7 @@ import type { CollectionRecord } from "../port/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan, Row, Value } from "../sql/plans.ts";
 import { allOf, command, firstOf, type Query, query, type Selection } from "../sql/table.ts";
+import { declarationColumns, declarationForms } from "./declaration-forms.ts";
 import { changeSlots, type Derived, type Numbered, noSlots, numberedOf, type Slots } from "./entries.ts";
 
 /** A collection with its number, which is part of the names of its tables. */
@@ -21,36 +22,39 @@ export interface NumberedCollection extends CollectionRecord, Numbered {
 
 /** The columns of a declaration in the table of collections. `read` throws StartError if one is damaged. */
 export const declarations: Selection<NumberedCollection> = {
-  sql: "number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, slots",
-  read(row) {
-    try {
-      return declarationIn(row);
-    } catch {
-      const [, name] = row;
-      throw new StartError(
-        `The declaration of the collection ${name} is damaged in the store. Restore a backup.`,
-      );
-    }
-  },
+  sql: declarationColumns.join(", "),
+  read: declarationIn,
 };
 
-const idKinds: readonly string[] = ["uuid", "integer"] satisfies IdKind[];
+/** The collections whose declarations can be read, and messages about the others. */
+export interface ReadableCatalogue {
+  collections: readonly NumberedCollection[];
+  damage: readonly string[];
+}
 
-function declarationIn([
-  number,
-  name,
-  idKind,
-  schema,
-  allIndexes,
-  search,
-  uniques,
-  refers,
-  timestamps,
-  slots,
-]: Row): NumberedCollection {
-  if (!idKinds.includes(String(idKind))) throw new Error("There is no such kind of ids.");
+function readableIn(rows: readonly Row[]): ReadableCatalogue {
+  const collections: NumberedCollection[] = [];
+  const damage: string[] = [];
+  for (const row of rows)
+    try {
+      collections.push(declarationIn(row));
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      damage.push(error.message);
+    }
+  return { collections, damage };
+}
+
+function declarationIn(row: Row): NumberedCollection {
+  const [number, name, idKind, schema, indexes, search, uniques, refers, timestamps, slots] = row;
+  const forms = declarationForms(row);
+  const wrong = declarationColumns.filter((_, n) => forms[n] === false);
+  if (wrong.length > 0)
+    throw new StartError(
+      `The declaration of the collection ${name} is damaged in the store (table collections, ${wrong.length === 1 ? "column" : "columns"} ${wrong.join(", ")}), so the service does not start. Restore a backup.`,
+    );
   const parse = (text: unknown) => JSON.parse(String(text));
-  const keyed = { indexes: parse(allIndexes), unique: parse(uniques) };
+  const keyed = { indexes: parse(indexes), unique: parse(uniques) };
   const numbers: Slots = parse(slots);
   return {
     number: Number(number),
@@ -59,7 +63,7 @@ function declarationIn([
     schema: schema === null ? undefined : String(schema),
     search: parse(search),
     references: parse(refers),
-    timestamps: timestamps === 1 || timestamps === "t",
+    timestamps: Number(timestamps) === 1 || timestamps === "t",
     numbers,
     ...keyed,
     ...numberedOf(keyed, numbers),
@@ -70,14 +74,17 @@ function declarationIn([
 export class CataloguePlans {
   /** All collections, in the order in which they were created. */
   readonly all: () => Plan<NumberedCollection[]>;
+  /** The collections whose declarations can be read, and messages about the others. */
+  readonly readable: () => Plan<ReadableCatalogue>;
   readonly find: (name: string) => Plan<NumberedCollection | undefined>;
   readonly #put: Query<readonly Value[], void>;
 
   constructor({ tablePrefix }: Dialect) {
     const selected = `select ${declarations.sql} from ${tablePrefix}collections`;
     this.all = query(`${selected} order by number`, allOf(declarations));
+    this.readable = query(`${selected} order by number`, readableIn);
     this.find = query(`${selected} where name = $1::text`, firstOf(declarations));
-    const replaced = declarations.sql.split(", ").slice(2);
+    const replaced = declarationColumns.slice(2);
     this.#put = command(
       `insert into ${tablePrefix}collections (${declarations.sql}) values ($1::bigint, $2::text, $3::text, $4::text,
           $5::text, $6::text, $7::text, $8::text, $9::boolean, $10::text)

@@ -132,9 +132,12 @@ export function nameOfKey({ prefix }: { prefix: string }): string {
   return `The API key ${prefix}`;
 }
 
-/** The message for a row with a wrong checksum. */
-export function damageOf(name: string): string {
-  return `${name} is damaged in the store: its checksum is wrong. Restore a backup.`;
+/** What is wrong with a row whose contents are not those that were written. */
+export const wrongChecksum = "its checksum is wrong";
+
+/** The message for a damaged row. */
+export function damageOf(name: string, reason = wrongChecksum): string {
+  return `${name} is damaged in the store: ${reason}. Restore a backup.`;
 }
 
 /** The problem of a collection whose change log has a higher sequence than its counter. */
@@ -143,6 +146,23 @@ export function damagedCounter(collection: string): Problem {
   return new Problem(
     "DATA_DAMAGED",
     `${detail} Restore a backup, or import an export of the collection into a new store.`,
+  );
+}
+
+/** The problem of a collection whose counters have a number that the service never writes. */
+export function damagedCounters(collection: string): Problem {
+  return new Problem(
+    "DATA_DAMAGED",
+    `The counters of the collection ${collection} are damaged in the store. Restore a backup, or import an export of the collection into a new store.`,
+  );
+}
+
+/** Returns the number of a group of changes. Throws DATA_DAMAGED if it is none that the service writes. */
+export function requireGroup(group: number): number {
+  if (Number.isSafeInteger(group)) return group;
+  throw new Problem(
+    "DATA_DAMAGED",
+    "The number of the last group of changes is damaged in the store. Restore a backup.",
   );
 }
 

@@ -6,6 +6,7 @@ import type { Dialect } from "../sql/dialect.ts";
 import { ask, type Plan, type Row, runNow, type Statement, type Text, type Value } from "../sql/plans.ts";
 import { command, numberOf, numbersOf, query, quoteColumn } from "../sql/table.ts";
 import { entriesTable, resourcesTable, toSqliteId } from "./file/tables.ts";
+import { withBigIntsIfNeeded } from "./file/wide-integers.ts";
 
 /** What differs in the SQL of SQLite. */
 export const sqliteDialect: Dialect = {
@@ -96,8 +97,9 @@ export class PlanRunner {
     const runs = values as readonly (readonly (Value & SQLInputValue)[])[];
     if (isSilent === true) return read(runs.map((each) => [statement.run(...each).changes]));
     const [only] = runs;
-    if (runs.length === 1 && only !== undefined) return read(statement.all(...only) as unknown as Row[]);
-    return read(runs.flatMap((each) => statement.all(...each) as unknown as Row[]));
+    const rows = (each: readonly SQLInputValue[]) =>
+      withBigIntsIfNeeded(statement, () => statement.all(...each) as unknown as Row[]);
+    return read(runs.length === 1 && only !== undefined ? rows(only) : runs.flatMap(rows));
   };
 
   #prepare(text: Text): StatementSync {

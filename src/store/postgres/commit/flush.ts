@@ -1,6 +1,6 @@
 /** Writes staged changes, with few statements for all rows of a kind. */
 
-import { checksumOfDeleted } from "../../core/checksums.ts";
+import { checksumOfDeleted, damagedCounters } from "../../core/checksums.ts";
 import type { WriteParts } from "../../core/commits/resolved-commit.ts";
 import {
   type CollectionChanges,
@@ -158,6 +158,7 @@ function* numberChanges(
   const raise = raiseHead(number, { ...by, words }, isLogged ? [] : ["gaps_up_to", "unlogged_up_to"]);
   const [[sequence, declared] = []] = yield* askRows([...statements, raise]);
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
+  if (!Number.isSafeInteger(Number(sequence))) throw damagedCounters(collection.name);
   const before = Number(sequence) - changes.length;
   for (const [n, change] of changes.entries()) change.sequence = before + n + 1;
 }

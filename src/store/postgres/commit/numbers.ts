@@ -1,5 +1,6 @@
 /** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
+import { requireGroup } from "../../core/checksums.ts";
 import { Batch, type Outcome } from "../../port/batch.ts";
 import type { Connections, Run } from "../connection/connections.ts";
 import { retryOnce } from "../connection/failures.ts";
@@ -106,7 +107,7 @@ export class GroupNumbers {
     if (this.#last - this.#next + 1 < n) {
       const size = Math.max(n, blockSize);
       const [last = 0] = await this.#connections.runPlan(postgresDialect.raise([["groups", size]]));
-      this.#last = last;
+      this.#last = requireGroup(last);
       this.#next = last - size + 1;
     }
     let next = this.#next;

@@ -30,6 +30,7 @@ import {
   requireWritablePath,
 } from "../file/open-file.ts";
 import { hasSeal } from "../file/seal.ts";
+import { withBigIntsIfNeeded } from "../file/wide-integers.ts";
 import { PlanRunner, readCatalogue, storePlans } from "../sqlite-dialect.ts";
 import { Heads } from "../writer/heads.ts";
 import { createMigrations } from "../writer/migrate.ts";
@@ -68,15 +69,17 @@ function readPage(
   statement.setReturnArrays(true);
   const start = after === undefined ? [] : [toKey(after) as SQLInputValue];
   const longAt = columns.indexOf(layouts[kind].long ?? "");
-  const items: Item[] = [];
-  let bytes = 0;
-  for (const row of statement.iterate(...start, size.items) as Iterable<unknown>) {
-    const item = toItem(row as Row);
-    bytes += Buffer.byteLength(String(item[longAt] ?? ""));
-    if (items.length > 0 && bytes > size.bytes) break;
-    items.push(item);
-  }
-  return items;
+  return withBigIntsIfNeeded(statement, () => {
+    const items: Item[] = [];
+    let bytes = 0;
+    for (const row of statement.iterate(...start, size.items) as Iterable<unknown>) {
+      const item = toItem(row as Row);
+      bytes += Buffer.byteLength(String(item[longAt] ?? ""));
+      if (items.length > 0 && bytes > size.bytes) break;
+      items.push(item);
+    }
+    return items;
+  });
 }
 
 /** Opens the store at `path` as the source of a copy. Throws StartError, also if a service or an import has it open. */

@@ -12,6 +12,7 @@ import { describeError, failureOf, resultCode } from "./failures.ts";
 import type { WriteLock } from "./lock.ts";
 import { hasSeal, mayBeOpen, openUnlocked, removeSeal } from "./seal.ts";
 import { applicationId, copyingTable, formatNumber, storeTables } from "./tables.ts";
+import { damagedNumber, withBigIntsIfNeeded } from "./wide-integers.ts";
 
 /** In older versions, two connections together can corrupt a file (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
@@ -203,7 +204,8 @@ function requireStore(path: string, database: DatabaseSync, allowIncomplete = fa
   if (applicationIdOf(database) !== applicationId) {
     throw new StartError(`${path} is a SQLite database of another program. Choose another store.`);
   }
-  const format = database.prepare("select value from meta where name = 'format'").get()?.value;
+  const select = database.prepare("select value from meta where name = 'format'");
+  const format = withBigIntsIfNeeded(select, () => select.get()?.value);
   if (typeof format !== "number") throw damaged(path, "it has no format number");
   requireFormat(path, format, formatNumber);
   if (!allowIncomplete && isIncompleteCopy(database)) {
@@ -237,7 +239,7 @@ export function openError(path: string, error: unknown): unknown {
       return resultCode(error) === readOnlyDirectory ? readOnlyFolderError(path) : brokenError(path, reason);
     default:
       // The file lacks a table or column that should exist.
-      return resultCode(error) === undefined ? error : damaged(path, reason);
+      return resultCode(error) === undefined ? damagedNumber(error) : damaged(path, reason);
   }
 }
 

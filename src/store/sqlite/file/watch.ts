@@ -10,6 +10,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { isLockedForWriting } from "./lock.ts";
 import { createLogReader, pageBytes } from "./log-state.ts";
+import { withBigIntsIfNeeded } from "./wide-integers.ts";
 
 const intervalMs = 2_000;
 
@@ -136,7 +137,8 @@ export function noteFiles(path: string, database: DatabaseSync): void {
 
 /** Whether a process that has the store open for writing, if there is one, uses the same files as this connection. */
 export function sharesFiles(path: string, database: DatabaseSync): boolean {
-  const noted = database.prepare("select value from meta where name = 'files'").get()?.value;
+  const select = database.prepare("select value from meta where name = 'files'");
+  const noted = withBigIntsIfNeeded(select, () => select.get()?.value);
   return noted === filesNumber(path) || !isLockedForWriting(path);
 }
 

@@ -16,6 +16,7 @@ import { ask, type Plan, runNow } from "../../sql/plans.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
+import { damagedNumber } from "../file/wide-integers.ts";
 import { Reader } from "../read/reader.ts";
 import { collectionSizes } from "../read/sizes.ts";
 import { PlanRunner, storePlans } from "../sqlite-dialect.ts";
@@ -101,7 +102,8 @@ function tasksOf(readers: Readers): QueryTasks {
 function answer(tasks: QueryTasks, { name, args }: QueryTask): QueryAnswer {
   try {
     return { kind: "read", result: (tasks[name] as (...values: unknown[]) => unknown)(...args) };
-  } catch (error) {
+  } catch (thrown) {
+    const error = damagedNumber(thrown);
     if (error instanceof Interrupted) return { kind: "interrupted" };
     if (error instanceof HistoryMissing) return { kind: "missing", since: error.since };
     if (error instanceof Problem) return { kind: "refused", code: error.code, detail: error.message };

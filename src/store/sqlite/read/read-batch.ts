@@ -2,6 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import { Batch, type Outcome } from "../../port/batch.ts";
 import { describeError, type Failure, failureOf } from "../file/failures.ts";
+import { damagedNumber } from "../file/wide-integers.ts";
 import type { Marks } from "../marks.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { Reader } from "./reader.ts";
@@ -60,7 +61,12 @@ export class ReadBatch {
   #perform(reads: readonly Read[]): Outcome<unknown>[] {
     const { ended } = this.#marks; // before the snapshot begins
     const perform = () => this.#performInTurn(reads, ended);
-    return reads.length === 1 ? perform() : this.#reader.inSnapshot(perform);
+    if (reads.length === 1) return perform();
+    try {
+      return this.#reader.inSnapshot(perform);
+    } catch (error) {
+      throw this.#toClientError(error); // the snapshot cannot begin or end
+    }
   }
 
   /** Performs as many of the reads as one turn of the event loop allows. The batch performs the others in the next turn. */
@@ -80,9 +86,13 @@ export class ReadBatch {
     try {
       return { answer: read(ended) };
     } catch (error) {
-      return {
-        error: this.problemOf(failureOf(error), describeError(error)) ?? this.#health.damage.seen(error),
-      };
+      return { error: this.#toClientError(error) };
     }
+  }
+
+  #toClientError(error: unknown): unknown {
+    return (
+      this.problemOf(failureOf(error), describeError(error)) ?? this.#health.damage.seen(damagedNumber(error))
+    );
   }
 }

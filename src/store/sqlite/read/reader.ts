@@ -25,6 +25,7 @@ import type { Stored } from "../../port/stored.ts";
 import { isOfWords } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
+import { withBigIntsIfNeeded } from "../file/wide-integers.ts";
 import {
   type SelectStatement,
   selectCount,
@@ -66,24 +67,6 @@ function namingWords<T>({ name }: NumberedCollection, read: () => T): T {
 /** All rows. */
 function allRows(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
-}
-
-/**
- * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
- * damage or another program can have made it. With it, the checksum of the row is wrong, and the error names the resource.
- */
-function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
-    statement.setReadBigInts(true);
-    try {
-      return run();
-    } finally {
-      statement.setReadBigInts(false);
-    }
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { NumberedCollection } from "../../core/catalogue.ts";
-import { damagedCounter } from "../../core/checksums.ts";
+import { damagedCounter, requireGroup } from "../../core/checksums.ts";
 import { judge } from "../../core/commits/judge.ts";
 import {
   type Judging,
@@ -55,7 +55,7 @@ export class Commits {
   /** A new number for a group of changes. */
   readonly nextGroup = (): number => {
     const [number = 0] = this.#parts.plans.run(sqliteDialect.raise([["groups", 1]]));
-    return number;
+    return requireGroup(number);
   };
 
   /** Writes all changes of a commit or none of them. If it throws, the caller must roll the transaction back. */

@@ -3,8 +3,10 @@
  * that it has changed at its end.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { damagedCounters } from "../../core/checksums.ts";
 import type { HeadCounters } from "../../core/commits/staged-changes.ts";
 import type { LogGaps } from "../../core/log-plans.ts";
+import { withBigIntsIfNeeded } from "../file/wide-integers.ts";
 
 /** The counters of a collection, and which changes of its log are missing. Retention writes `trimmedUpTo` itself. */
 type Head = HeadCounters & Pick<LogGaps, "gapsUpTo" | "unloggedUpTo">;
@@ -15,6 +17,7 @@ export class Heads {
   readonly changed = new Set<number>();
   readonly #select: StatementSync;
   readonly #update: StatementSync;
+  readonly #name: StatementSync;
   readonly #insertAgain: StatementSync;
   /** What the file has. */
   readonly #saved = new Map<number, Head>();
@@ -30,10 +33,11 @@ export class Heads {
       `update heads set sequence = ?, count = ?, last_id = ?, checksums = ?, gaps_up_to = ?, unlogged_up_to = ?
         where number = ?`,
     );
+    this.#name = database.prepare("select name from collections where number = ?");
     this.#insertAgain = database.prepare("insert or replace into heads select * from heads where number = ?");
   }
 
-  /** The head of a collection. The caller can change it until the transaction ends. */
+  /** The head of a collection. The caller can change it until the transaction ends. Throws DATA_DAMAGED. */
   of(collection: number): Head {
     const open = this.#open.get(collection);
     if (open !== undefined) return open;
@@ -75,8 +79,8 @@ export class Heads {
   #savedOf(collection: number): Head {
     const saved = this.#saved.get(collection);
     if (saved !== undefined) return saved;
-    const row = this.#select.get(collection);
-    if (row === undefined) throw new Error(`Collection ${collection} has no head.`);
+    const row = withBigIntsIfNeeded(this.#select, () => this.#select.get(collection));
+    if (row === undefined) throw damagedCounters(this.#nameOf(collection));
     const head = {
       sequence: Number(row.sequence),
       count: Number(row.count),
@@ -85,8 +89,13 @@ export class Heads {
       gapsUpTo: Number(row.gapsUpTo),
       unloggedUpTo: Number(row.unloggedUpTo),
     };
+    if (!Object.values(head).every(Number.isSafeInteger)) throw damagedCounters(this.#nameOf(collection));
     this.#saved.set(collection, head);
     return head;
+  }
+
+  #nameOf(collection: number): string {
+    return String(this.#name.get(collection)?.name ?? `with the number ${collection}`);
   }
 }
 

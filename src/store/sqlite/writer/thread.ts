@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { lowerThreadPriority } from "../../../program.ts";
 import type { WriterMessage, WriterSettings } from "../commit/protocol.ts";
 import { describeError, failureOf } from "../file/failures.ts";
+import { damagedNumber } from "../file/wide-integers.ts";
 import { RequestLoop } from "./request-loop.ts";
 
 function start(port: MessagePort): WriterMessage {
@@ -10,7 +11,11 @@ function start(port: MessagePort): WriterMessage {
     new RequestLoop(port, workerData as WriterSettings);
     return { kind: "ready" };
   } catch (error) {
-    return { kind: "openFailed", reason: describeError(error), isFull: failureOf(error) === "full" };
+    return {
+      kind: "openFailed",
+      reason: describeError(damagedNumber(error)),
+      isFull: failureOf(error) === "full",
+    };
   }
 }
 

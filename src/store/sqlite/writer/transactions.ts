@@ -5,6 +5,7 @@ import { Problem } from "../../../errors.ts";
 import type { Refusal } from "../../core/commits/refusals.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
 import { describeError, FileGone, failureOf, InvalidStateError, mayBeCommitted } from "../file/failures.ts";
+import { damagedNumber } from "../file/wide-integers.ts";
 import type { Marks } from "../marks.ts";
 import type { TaskParts } from "./commits.ts";
 import type { Heads } from "./heads.ts";
@@ -118,7 +119,8 @@ export class Transactions {
   }
 
   /** Rolls the transaction back after an error. Returns the refusal for the client. */
-  rollBackAfter(error: unknown): Refusal {
+  rollBackAfter(thrown: unknown): Refusal {
+    const error = damagedNumber(thrown);
     if (error instanceof InvalidStateError) return { code: "UNAVAILABLE", detail: error.message };
     const wasCommitting = this.#isCommitting;
     const failure = failureOf(error);

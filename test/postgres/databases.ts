@@ -201,7 +201,10 @@ const selectShape = `
   )
   select md5(string_agg(part, E'\\n' order by part collate "C")) as shape from parts`;
 
-/** The statements that empty a store: it then has these rows of `holdfast_meta`, a new secret, and no other rows but the folds. */
+/**
+ * The statements that empty a store: it then has these rows of `holdfast_meta`, a new secret without a checksum, and no other rows but
+ * the folds.
+ */
 function emptyingOf(meta: readonly string[]): string {
   return `do $$ declare tables text; emptied text; begin
     select string_agg(oid::regclass::text, ', ') into tables from pg_class
@@ -210,7 +213,7 @@ function emptyingOf(meta: readonly string[]): string {
     for emptied in select tablename from pg_tables where schemaname = 'public' and tablename not in ('holdfast_folds', 'holdfast_meta') loop
       execute format('delete from public.%I', emptied);
     end loop;
-    delete from public.holdfast_meta where name not like 'secret%';
+    delete from public.holdfast_meta where name not like 'secret%' or name = 'secret_checksum';
     update public.holdfast_meta set value = trunc(random() * 2 ^ 48);
     insert into public.holdfast_meta values ${meta.join(", ")};
   end $$`;

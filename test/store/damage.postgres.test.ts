@@ -165,12 +165,12 @@ for (const kind of ["sqlite", "postgres"] as const)
       [
         "the counters of a log contradict each other",
         "update HEADS set trimmed_up_to = 400 where number = 1",
-        /counters of the change log of topics are damaged/,
+        /counters of the collection topics are damaged .*, columns?/,
       ],
       [
         "a counter is below zero",
         "update HEADS set sequence = -5 where number = 1",
-        /counters of the change log of topics are damaged/,
+        /counters of the collection topics are damaged .*, columns?/,
       ],
       [
         "a declaration has no kind of ids",
@@ -239,15 +239,17 @@ for (const kind of ["sqlite", "postgres"] as const)
       await below.close();
       const found: string[] = [];
       await walkAtOnce(await openWalked(t, address), (text) => found.push(text));
+      const missing = `is missing in the store (table ${table}), so the id could get a version again, and an old ETag could match it.`;
+      const damaged = `is damaged in the store: its checksum is wrong (table ${table}). A create with this id gets 500 DATA_DAMAGED.`;
       const expected = [
-        "topics/a is missing in the store, so the id could get a version again",
-        "topics/b is missing in the store, so the id could get a version again",
-        "topics/b is damaged in the store: its checksum is wrong",
-        "topics/c is damaged in the store: its checksum is wrong",
+        `topics/a ${missing}`,
+        `topics/b ${missing}`,
+        `topics/b ${damaged}`,
+        `topics/c ${damaged}`,
       ];
       assert.deepEqual(
         found,
-        expected.map((each) => `The version of the last delete of ${each}. Restore a backup.`),
+        expected.map((each) => `The version of the last delete of ${each} Restore a backup.`),
       );
       const again = (await open(t, address)).store;
       const message = /The version of the last delete of topics\/b is damaged/;

@@ -64,6 +64,25 @@ function groupsOf(columns: readonly Column[]): Column[][] {
   return [...alone, ...Map.groupBy(others, ({ table }) => table).values()];
 }
 
+test("a check names the table and the column of each integer that no number holds, and goes on", async () => {
+  const whole = join(makeFolder(), "whole.db");
+  await writeWholeFile(whole);
+  assert.deepEqual(await checkFile(whole), { found: [] });
+  const columns = integerColumns(whole);
+  assert.ok(columns.length >= 40, `${columns.length} columns`);
+  for (const group of groupsOf(columns)) {
+    const { found, error } = await checkFile(widened(whole, group));
+    const said = found.join("\n");
+    assert.equal(error, undefined, `${JSON.stringify(group)}: ${said}`);
+    for (const { table, column } of group) {
+      const where = found.filter((text) => text.includes(`table ${table}`));
+      assert.ok(where.length > 0, `the table ${table} in ${said}`);
+      const isNamed = identities.includes(column) || /^v\d$|^value$/.test(column);
+      assert.ok(isNamed || where.some((text) => text.includes(column)), `${table}.${column} in ${said}`);
+    }
+  }
+});
+
 test("a service that reads an integer that no number holds answers DATA_DAMAGED, or does not start", async () => {
   const whole = join(makeFolder(), "whole.db");
   await writeWholeFile(whole);

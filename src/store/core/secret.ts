@@ -3,15 +3,20 @@
  * value from callers. All services on the store therefore make the same tags, even after a restart. The secret never leaves
  * the store, except into a copy of the store.
  *
- * Stores keep the secret as integers, in the table `meta`.
+ * Stores keep the secret as integers, in the table `meta`, with a checksum.
  */
 import { randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { Problem } from "../../errors.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
-import { command, meta, numbersOf, query } from "../sql/table.ts";
+import { command, meta, query } from "../sql/table.ts";
 
 /** The names of the rows that contain the secret. */
-const secretNames = ["secret_1", "secret_2", "secret_3"] as const;
+export const secretNames = ["secret_1", "secret_2", "secret_3"] as const;
+
+/** The name of the row with the checksum of the parts. A store of an earlier version has none. */
+const checksumName = "secret_checksum";
 
 const bitsOfPart = 48;
 
@@ -27,30 +32,59 @@ export function secretBytes(parts: readonly number[]): Buffer {
   return bytes;
 }
 
+/** Whether the numbers of a store have a secret, and its checksum is right. */
+export function isIntactSecret(numbers: ReadonlyMap<string, number>): boolean {
+  const parts = secretNames.map((name) => numbers.get(name) ?? -1);
+  const isWhole = parts.every((part) => Number.isSafeInteger(part) && part >= 0 && part < 2 ** bitsOfPart);
+  return isWhole && (numbers.get(checksumName) ?? checksumOf(parts)) === checksumOf(parts);
+}
+
+function checksumOf(parts: readonly number[]): number {
+  return crc32(JSON.stringify(parts));
+}
+
+/** The rows of a secret. */
+function rowsOf(parts: readonly number[]): { name: string; value: number }[] {
+  const rows = secretNames.map((name, n) => ({ name, value: parts[n] as number }));
+  return [...rows, { name: checksumName, value: checksumOf(parts) }];
+}
+
 /** The secret in the table of a store. */
 export class SecretPlans {
   readonly #dialect: Dialect;
   readonly #table: string;
-  /** The parts of the secret. */
-  readonly read: () => Plan<number[]>;
-  readonly #set: (name: string, part: number) => Plan<void>;
+  readonly #read: () => Plan<ReadonlyMap<string, number>>;
+  readonly #set: (name: string, value: number) => Plan<void>;
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
     this.#table = `${dialect.tablePrefix}meta`;
-    const names = secretNames.map((name) => `'${name}'`).join(", ");
-    this.read = query(`select value from ${this.#table} where name in (${names}) order by name`, numbersOf);
+    const names = [...secretNames, checksumName].map((name) => `'${name}'`).join(", ");
+    this.#read = query(
+      `select name, value from ${this.#table} where name in (${names})`,
+      (rows) => new Map(rows.map(([name, value]) => [String(name), Number(value)])),
+    );
     this.#set = command(`update ${this.#table} set value = $2::bigint where name = $1::text`);
+  }
+
+  /** The parts of the secret. Throws DATA_DAMAGED. */
+  *read(): Plan<number[]> {
+    const numbers = yield* this.#read();
+    if (!isIntactSecret(numbers))
+      throw new Problem(
+        "DATA_DAMAGED",
+        `The secret of the store is damaged: its parts in the table ${this.#table} are not those that were written. Restore a backup.`,
+      );
+    return secretNames.map((name) => numbers.get(name) as number);
   }
 
   /** Adds a secret to a new store. If another instance has created the store first, its secret stays. */
   *add(): Plan<void> {
-    const rows = newSecret().map((value, n) => ({ name: secretNames[n] as string, value }));
-    yield* this.#dialect.insertNew(this.#table, meta, rows);
+    yield* this.#dialect.insertNew(this.#table, meta, rowsOf(newSecret()));
   }
 
   /** Replaces the secret with that of another store. */
   *replace(parts: readonly number[]): Plan<void> {
-    for (const [n, name] of secretNames.entries()) yield* this.#set(name, parts[n] as number);
+    for (const { name, value } of rowsOf(parts)) yield* this.#set(name, value);
   }
 }

@@ -3,229 +3,57 @@
  * checksums are wrong, rows that are missing, resources that an index lacks, and rows of an index that match no resource. Each
  * slice has its own snapshot and takes a few milliseconds. The service continues to write in between.
  */
-import { isDeepStrictEqual } from "node:util";
-import { idIn } from "../../collection/ids.ts";
+import { idIn, integerOf } from "../../collection/ids.ts";
+import { StartError } from "../../errors.ts";
 import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
-import type { Plan, Row, Value } from "../sql/plans.ts";
-import { query, textsOf } from "../sql/table.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
-import { damageOf, nameOfResource } from "./checksums.ts";
+import { isDamage, nameOfResource } from "./checksums.ts";
 import {
   type Cell,
-  type Contents,
   damagedIn,
   endMissing,
   gapBefore,
   hasGap,
   type Item,
   lacksEnd,
-  type PageSize,
   placeOf,
   type Section,
+  tableOfSection,
 } from "./copy/contents.ts";
-import { type ContentsDriver, StoredContents } from "./copy/stored-contents.ts";
-import { referencesOf } from "./entries.ts";
+import {
+  brokenWords,
+  damagedRow,
+  deleteForgotten,
+  faultOf,
+  laterChanges,
+  lostRow,
+  loweredLastId,
+  missingChanges,
+  surplusRows,
+  unreadable,
+  wrongContents,
+  wrongCounters,
+  wrongFolds,
+  wrongKey,
+  wrongNumber,
+} from "./findings.ts";
 import type { CollectionCounts } from "./log-plans.ts";
-import { searchedWords } from "./search-index.ts";
+import { type SliceReads, sliceSize } from "./slice-reads.ts";
+import { wrongNumbers } from "./store-numbers.ts";
 
 /** When walks begin, and how long they pause after each slice. In milliseconds. */
 export const walkTimes = { initialDelayMs: 250, pauseMs: 100, everyMs: 7 * 24 * 3_600_000 };
 
-/** The most that one slice reads. On a slow machine, this takes 10 ms. */
-export const sliceSize: PageSize = { items: 250, bytes: 256 * 1024 };
+/** A finding about several rows names at most this many of them. */
+const maxNamed = 3;
 
 /** A walk reports at most this many findings. */
 const maxReported = 20;
 
 /** If more resources change while a walk reads their collection, their number is not compared. */
 const maxChanged = 50_000;
-
-/** A resource whose checksum is right. */
-export interface IntactResource {
-  id: string;
-  text: string;
-}
-
-/** What can be wrong with the rows that are made from a resource. Completes a sentence about the resource. */
-const derivedFaults = {
-  keys: "has wrong keys in the store, so lists with an index can lack it",
-  references: "has wrong references in the store, so the delete of another resource can miss it",
-  words: "has wrong search words in the store, so searches can lack it",
-} as const;
-
-/** The reads of one slice. All of them see one snapshot. */
-export interface SliceReads extends Pick<Contents, "items"> {
-  collections(): Promise<readonly NumberedCollection[]>;
-  /** The numbers of collections that have only a declaration, or only a head. */
-  lost(): Promise<readonly { number: number; hasDeclaration: boolean }[]>;
-  counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The ids of the resources whose derived rows are wrong, by what is wrong. */
-  faults(
-    collection: NumberedCollection,
-    resources: readonly IntactResource[],
-  ): Promise<Readonly<Record<keyof typeof derivedFaults, readonly string[]>>>;
-  /** Looks at rows of a table that is made from the resources, after a place; from the first one without it. */
-  surplus(kind: DerivedRows, collection: NumberedCollection, after: unknown): Promise<Surplus>;
-  /** What is wrong with the search words of a collection. */
-  brokenWords(collection: NumberedCollection): Promise<string | undefined>;
-  /** The ids of deletes in a part of the log that the table of deleted ids lacks, or has with an earlier version. */
-  forgottenDeletes(
-    collection: NumberedCollection,
-    range: { after: number; upTo: number },
-  ): Promise<readonly string[]>;
-  /** The changes after a sequence, in order. Throws DATA_DAMAGED. */
-  changes(collection: NumberedCollection, after: number, limit: number): Promise<readonly LoggedRowKey[]>;
-}
-
-/** Rows that are made from the resources. */
-type DerivedRows = "references" | "entries";
-
-/** Rows that match no resource. */
-export interface Surplus {
-  /** Their number. */
-  rows: number;
-  /** The place of the last row that was read; `undefined` at the end. */
-  last: unknown;
-}
-
-const noSurplus: Surplus = { rows: 0, last: undefined };
-
-/** How one kind of store reads a slice. The collections are those of the snapshot. */
-export interface SliceDriver extends ContentsDriver {
-  /** The ids of the resources whose keys in the declared indexes do not match their texts. The collection has an index. */
-  misindexed(
-    collection: NumberedCollection,
-    resources: readonly IntactResource[],
-  ): Promise<readonly string[]>;
-  /** The number of search words that the store has of each of these resources, by id. The collection has search words. */
-  wordCounts(
-    collection: NumberedCollection,
-    resources: readonly IntactResource[],
-  ): Promise<ReadonlyMap<string, number>>;
-  /** As `SliceReads.surplus`, if entries are rows of their own. */
-  surplusEntries?(collection: NumberedCollection, after: unknown): Promise<Surplus>;
-  /** As in `SliceReads`. The collection has search words. */
-  brokenWords?(collection: NumberedCollection): Promise<string | undefined>;
-}
-
-/** The reads of one slice, in an open snapshot. */
-export function sliceReads(driver: SliceDriver): SliceReads {
-  const { catalogue, logs, historyOf } = driver.plans.store;
-  const contents = new StoredContents(driver);
-  return {
-    collections: () => driver.run(catalogue.all()),
-    items: (...args) => contents.items(...args),
-    lost: () => driver.run(lostCollections(driver)),
-    counts: ({ number }) => driver.run(logs.counts(number)),
-    async faults({ name }, resources) {
-      const collection = await contents.find(name);
-      const { slots, uniqueSlots, references, search, numbers } = collection;
-      const isGathered = search.length > 0 && numbers.building?.words === undefined;
-      return {
-        keys: slots.length + uniqueSlots.length === 0 ? [] : await driver.misindexed(collection, resources),
-        references:
-          references.length === 0 ? [] : await driver.run(misreferred(driver, collection, resources)),
-        words: isGathered
-          ? miscounted(collection, resources, await driver.wordCounts(collection, resources))
-          : [],
-      };
-    },
-    async surplus(kind, { name }, after) {
-      const collection = await contents.find(name);
-      if (kind === "entries") return (await driver.surplusEntries?.(collection, after)) ?? noSurplus;
-      return collection.references.length === 0
-        ? noSurplus
-        : driver.run(surplusReferences(driver, collection, after as Value | undefined));
-    },
-    async brokenWords({ name }) {
-      const collection = await contents.find(name);
-      return collection.search.length === 0 ? undefined : driver.brokenWords?.(collection);
-    },
-    forgottenDeletes: ({ number }, range) => driver.run(forgottenDeletes(driver, number, range)),
-    changes: (collection, ...page) => driver.run(historyOf(collection).keysAfter(...page)),
-  };
-}
-
-function lostCollections({ plans }: ContentsDriver): Plan<{ number: number; hasDeclaration: boolean }[]> {
-  const { tablePrefix } = plans.store.dialect;
-  const [collections, heads] = [`${tablePrefix}collections`, `${tablePrefix}heads`];
-  return query<[], { number: number; hasDeclaration: boolean }[]>(
-    `select number, 1 from ${collections} where number not in (select number from ${heads})
-      union all select number, 0 from ${heads} where number not in (select number from ${collections})`,
-    (rows) => rows.map(([number, has]) => ({ number: Number(number), hasDeclaration: Number(has) === 1 })),
-  )();
-}
-
-function forgottenDeletes(
-  { plans }: ContentsDriver,
-  number: number,
-  { after, upTo }: { after: number; upTo: number },
-): Plan<readonly string[]> {
-  const { tablePrefix } = plans.store.dialect;
-  return query<[number, number], readonly string[]>(
-    `select change.id from ${tablePrefix}changes_${number} as change
-      left join ${tablePrefix}deleted_${number} as deleted on deleted.id = change.id
-      where change.sequence > $1::bigint and change.sequence <= $2::bigint and change.kind = 'deleted'
-        and (deleted.version is null or deleted.version < change.version)`,
-    textsOf,
-  )(after, upTo);
-}
-
-/** The ids of the resources whose rows in the table of references do not match their texts. */
-function* misreferred(
-  { plans }: ContentsDriver,
-  { number, idKind, references }: NumberedCollection,
-  resources: readonly IntactResource[],
-): Plan<readonly string[]> {
-  const { tablePrefix, keyColumn, keyOf, idOf, among, list } = plans.store.dialect;
-  const column = `resource.${keyColumn}`;
-  const rows = yield* query<[Value], readonly Row[]>(
-    `select ${column}, refers.attribute, refers.target from ${tablePrefix}resources_${number} as resource
-      join ${tablePrefix}refers_${number} as refers on refers.key = resource.key where ${among(column, 1)}`,
-    (found) => found,
-  )(list(resources.map(({ id }) => keyOf(idKind, id))));
-  const found = Map.groupBy(rows, ([key]) => idOf(idKind, key));
-  return resources
-    .filter(({ id, text }) => {
-      const wanted = referencesOf(JSON.parse(text), references);
-      const stored = (found.get(id) ?? []).map(([, ...names]) => names);
-      return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));
-    })
-    .map(({ id }) => id);
-}
-
-/** The ids of the resources with another number of search words than the store has. */
-function miscounted(
-  { search }: NumberedCollection,
-  resources: readonly IntactResource[],
-  counts: ReadonlyMap<string, number>,
-): readonly string[] {
-  return resources
-    .filter(({ id, text }) => counts.get(id) !== searchedWords(JSON.parse(text), search).length)
-    .map(({ id }) => id);
-}
-
-function namesOf(rows: readonly Row[]): Set<string> {
-  return new Set(rows.map((row) => JSON.stringify(row)));
-}
-
-function* surplusReferences(
-  { plans }: ContentsDriver,
-  { number }: NumberedCollection,
-  after: Value | undefined,
-): Plan<Surplus> {
-  const { tablePrefix } = plans.store.dialect;
-  const table = `${tablePrefix}refers_${number}`;
-  const rows = yield* query<readonly Value[], readonly Row[]>(
-    `select refers.key, case when resource.key is null then 1 else 0 end
-      from (select key from ${table} ${after === undefined ? "" : "where key > $1"} order by key limit ${sliceSize.items}) as refers
-      left join ${tablePrefix}resources_${number} as resource on resource.key = refers.key order by refers.key`,
-    (found) => found,
-  )(...(after === undefined ? [] : [after]));
-  return { rows: rows.filter(([, isSurplus]) => Number(isSurplus) === 1).length, last: rows.at(-1)?.[0] };
-}
 
 /** What a walk reads. */
 export interface WalkedStore {
@@ -244,7 +72,7 @@ export async function* walk(
   const onDamage = (text: string) => {
     if (++damages <= maxReported) report(text);
   };
-  const parts = { store, onDamage };
+  const parts: WalkParts = { store, onDamage, highest: { group: 0, ids: new Map() } };
   /** What lies behind a part that cannot be read is walked too. */
   async function* walkPart(what: string, steps: AsyncGenerator<void>): AsyncGenerator<void> {
     try {
@@ -252,35 +80,37 @@ export async function* walk(
     } catch (error) {
       const reason = error instanceof OutOfOrder ? error.message : store.damageIn(error);
       if (reason === undefined) throw error;
-      onDamage(
-        /Restore a backup\.$/.test(reason)
-          ? reason
-          : `${what} cannot be read in the store: ${reason}. Restore a backup.`,
-      );
+      const isWhole = error instanceof StartError || isDamage(error);
+      onDamage(isWhole ? reason : unreadable(what, reason));
     }
   }
   for (const kind of ["keys", "receipts"] as const)
     yield* walkPart(kind === "keys" ? "An API key" : "A stored response", walkRows(parts, { kind }));
   let collections: readonly NumberedCollection[] = [];
   async function* readCatalogue(): AsyncGenerator<void> {
-    const lost = await store.slice(async (reads) => {
-      collections = await reads.collections();
-      return reads.lost();
+    await store.slice(async (reads) => {
+      const found = await reads.catalogue();
+      ({ collections } = found);
+      for (const text of found.damage) onDamage(text);
+      for (const { number, table } of await reads.lost()) onDamage(lostRow(number, table));
     });
-    for (const { number, hasDeclaration } of lost)
-      onDamage(
-        `The collection with the number ${number} has lost its ${hasDeclaration ? "counters" : "declaration"} in the store. Restore a backup.`,
-      );
   }
   yield* walkPart("The declaration of a collection", readCatalogue());
   for (const collection of collections) {
     const { name } = collection;
+    yield* walkPart(`The counters of ${name}`, walkCounters(parts, collection));
     yield* walkPart(`A resource of ${name}`, walkCollection(parts, collection));
     yield* walkPart(`A reference or an index of ${name}`, walkDerived(parts, collection));
     yield* walkPart(`The search words of ${name}`, walkWords(parts, collection));
     yield* walkPart(`The change log of ${name}`, walkLog(parts, collection));
-    yield* walkPart(`A deleted id of ${name}`, walkRows(parts, { kind: "deleted", collection: name }));
+    yield* walkPart(
+      `A deleted id of ${name}`,
+      walkRows(parts, { kind: "deleted", collection: name }, collection),
+    );
+    yield* walkPart(`The last id of ${name}`, walkLastId(parts, collection));
   }
+  yield* walkPart("A number of the store", walkNumbers(parts));
+  yield* walkPart("A folded character", walkFolds(parts));
   if (damages > maxReported)
     report(`The walk found damage in ${damages - maxReported} more places of the store.`);
   return damages > 0;
@@ -307,7 +137,9 @@ class Places {
   readonly #seen = new Set<string>();
 
   note(place: unknown): void {
-    const name = JSON.stringify(place, (_, value) => (value instanceof Uint8Array ? [...value] : value));
+    const name = JSON.stringify(place, (_, value) =>
+      value instanceof Uint8Array ? [...value] : typeof value === "bigint" ? String(value) : value,
+    );
     if (this.#seen.has(name)) throw new OutOfOrder();
     this.#seen.add(name);
   }
@@ -316,21 +148,36 @@ class Places {
 interface WalkParts {
   store: WalkedStore;
   onDamage: (text: string) => void;
+  /** The highest numbers that intact rows have: of a group, and of an integer id by collection. The store must know them. */
+  highest: { group: number; ids: Map<string, number> };
+}
+
+/** Notes the integer id of a row. */
+function noteId({ highest }: WalkParts, { name, idKind }: NumberedCollection, id: Cell | undefined): void {
+  const integer = integerOf(idKind, String(id));
+  if (integer !== undefined) highest.ids.set(name, Math.max(highest.ids.get(name) ?? 0, integer));
 }
 
 /** Compares the checksums of a section. */
 async function* walkRows(
-  { store, onDamage }: WalkParts,
+  parts: WalkParts,
   section: Exclude<Section, { kind: "resources" | "changes" }>,
+  collection?: NumberedCollection,
 ): AsyncGenerator<void> {
+  const { store, onDamage } = parts;
   const places = new Places();
   let after: Cell | undefined;
   for (;;) {
-    const items = await store.slice((reads) => reads.items(section, after, sliceSize));
-    for (const item of items) {
-      const damaged = damagedIn(section, item);
-      if (damaged !== undefined) onDamage(damageOf(damaged));
-    }
+    const items = await store.slice(async (reads) => {
+      const found = await reads.items(section, after, sliceSize);
+      for (const item of found) {
+        const damaged = damagedIn(section, item);
+        const table = reads.table(tableOfSection(section, collection?.number));
+        if (damaged !== undefined) onDamage(damagedRow(section, damaged, table));
+        else if (collection !== undefined) noteId(parts, collection, item[0]);
+      }
+      return found;
+    });
     after = items.at(-1)?.[0];
     if (after === undefined) return;
     places.note(after);
@@ -338,12 +185,25 @@ async function* walkRows(
   }
 }
 
-/** Compares the checksums of the resources of a collection, and their number and sum with its head. */
-async function* walkCollection(
+/** Looks at the row with the counters of a collection, and at the keys of its resources. */
+async function* walkCounters(
   { store, onDamage }: WalkParts,
   collection: NumberedCollection,
 ): AsyncGenerator<void> {
-  const { name, idKind } = collection;
+  const { name } = collection;
+  await store.slice(async (reads) => {
+    const columns = await reads.wrongCounters(collection);
+    if (columns.length > 0) onDamage(wrongCounters(name, columns, reads.table("heads")));
+    const table = reads.table(`resources_${collection.number}`);
+    for (const id of await reads.wrongKeys(collection)) onDamage(wrongKey(nameOfResource(name, id), table));
+  });
+  yield;
+}
+
+/** Compares the checksums of the resources of a collection, and their number and sum with its head. */
+async function* walkCollection(parts: WalkParts, collection: NumberedCollection): AsyncGenerator<void> {
+  const { store, onDamage } = parts;
+  const { name, idKind, number } = collection;
   const section = { kind: "resources", collection: name } as const;
   const [textAt, checksumAt] = [placeOf("resources", "doc"), placeOf("resources", "checksum")];
   const order = comparePositions([]);
@@ -351,38 +211,38 @@ async function* walkCollection(
   const places = new Places();
   let counting: Counting | undefined;
   let after: Cell | undefined;
+  let table = "";
   for (;;) {
-    const { counts, changed, items, faults } = await store.slice(async (reads) => {
+    const { counts, changed, items } = await store.slice(async (reads) => {
       const now = await reads.counts(collection);
       const found = await reads.items(section, after, sliceSize);
-      const intact = found.filter((item) => damagedIn(section, item) === undefined);
+      table = reads.table(tableOfSection(section, number));
+      const intact = found.filter((item) => {
+        const damaged = damagedIn(section, item);
+        if (damaged !== undefined) onDamage(damagedRow(section, damaged, table));
+        return damaged === undefined;
+      });
+      for (const [id] of intact) noteId(parts, collection, id);
       const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
+      for (const fault of await reads.faults(collection, resources))
+        onDamage(faultOf(nameOfResource(name, fault.id), fault, reads.tableOf(fault.kind, collection)));
       return {
         counts: now,
         changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),
         items: found,
-        faults: await reads.faults(collection, resources),
       };
     });
-    for (const kind of ["keys", "references", "words"] as const)
-      for (const id of faults[kind])
-        onDamage(`${nameOfResource(name, id)} ${derivedFaults[kind]}. Restore a backup.`);
     counting ??= new Counting(counts);
     const end = after === undefined ? undefined : position(after);
     counting.skip(changed, counts.sequence, ({ id }) => end !== undefined && order(position(id), end) <= 0);
-    for (const item of items) {
-      const damaged = damagedIn(section, item);
-      if (damaged !== undefined) onDamage(damageOf(damaged));
-      counting.add(item, Number(item[checksumAt]));
-    }
+    for (const item of items) counting.add(item, Number(item[checksumAt]));
     after = items.at(-1)?.[0];
     if (after === undefined) break;
     places.note(after);
     yield;
   }
   const difference = counting.difference();
-  if (difference !== undefined)
-    onDamage(`The collection ${name} is damaged in the store: ${difference}. Restore a backup.`);
+  if (difference !== undefined) onDamage(wrongContents(name, difference, table));
 }
 
 /** Looks for rows that are made from resources, but match none. */
@@ -391,21 +251,23 @@ async function* walkDerived(
   collection: NumberedCollection,
 ): AsyncGenerator<void> {
   const { name } = collection;
-  for (const kind of ["references", "entries"] as const) {
+  for (const kind of ["references", "entries", "words"] as const) {
     const places = new Places();
-    let rows = 0;
+    let table = "";
+    const rows: string[] = [];
+    let count = 0;
     for (let after: unknown; ; yield) {
-      const found = await store.slice((reads) => reads.surplus(kind, collection, after));
-      rows += found.rows;
+      const found = await store.slice((reads) => {
+        table = reads.tableOf(kind, collection);
+        return reads.surplus(kind, collection, after);
+      });
+      count += found.rows.length;
+      rows.push(...found.rows.slice(0, maxNamed - rows.length));
       after = found.last;
       if (after === undefined) break;
       places.note(after);
     }
-    const what = kind === "references" ? "table of references" : "table of index entries";
-    if (rows > 0)
-      onDamage(
-        `The ${what} of ${name} is damaged in the store: ${rows} of its rows match no resource. Restore a backup.`,
-      );
+    if (count > 0) onDamage(surplusRows(kind, { count, rows }, { collection: name, table }));
   }
 }
 
@@ -414,9 +276,45 @@ async function* walkWords(
   { store, onDamage }: WalkParts,
   collection: NumberedCollection,
 ): AsyncGenerator<void> {
-  const reason = await store.slice((reads) => reads.brokenWords(collection));
-  if (reason !== undefined)
-    onDamage(`The search words of ${collection.name} are damaged in the store: ${reason}. Restore a backup.`);
+  await store.slice(async (reads) => {
+    const reason = await reads.brokenWords(collection);
+    if (reason !== undefined)
+      onDamage(brokenWords(collection.name, reason, reads.tableOf("words", collection)));
+  });
+  yield;
+}
+
+/** Compares the last id of a collection with the ids that the walk has seen. It is read after them, because it only grows. */
+async function* walkLastId(
+  { store, onDamage, highest }: WalkParts,
+  collection: NumberedCollection,
+): AsyncGenerator<void> {
+  const { name } = collection;
+  const seen = highest.ids.get(name);
+  if (seen === undefined) return;
+  await store.slice(async (reads) => {
+    const lastId = await reads.lastId(collection);
+    if (lastId < seen) onDamage(loweredLastId(name, { lastId, highest: seen }, reads.table(reads.lastIds)));
+  });
+  yield;
+}
+
+/** Looks at the numbers of the whole store. They are read after the logs, because the last group only grows. */
+async function* walkNumbers({ store, onDamage, highest }: WalkParts): AsyncGenerator<void> {
+  await store.slice(async (reads) => {
+    const known = { groups: highest.group, receipts: await reads.receipts() };
+    for (const wrong of wrongNumbers(await reads.numbers(), known))
+      onDamage(wrongNumber(wrong, reads.table("meta")));
+  });
+  yield;
+}
+
+async function* walkFolds({ store, onDamage }: WalkParts): AsyncGenerator<void> {
+  await store.slice(async (reads) => {
+    const characters = await reads.wrongFolds();
+    if (characters.length > 0) onDamage(wrongFolds(characters, reads.table("folds")));
+  });
+  yield;
 }
 
 /** The changes since the last slice; `undefined` if there are too many, or if the log does not have all of them. */
@@ -492,52 +390,46 @@ class Counting {
 }
 
 /** Compares the checksums of a change log, and looks for missing changes, and for some that the counter does not know. */
-async function* walkLog(
-  { store, onDamage }: WalkParts,
-  collection: NumberedCollection,
-): AsyncGenerator<void> {
-  const { name } = collection;
+async function* walkLog(parts: WalkParts, collection: NumberedCollection): AsyncGenerator<void> {
+  const { store, onDamage, highest } = parts;
+  const { name, number } = collection;
   if (isInternal(name)) return;
   const section = { kind: "changes", collection: name } as const;
+  const [idAt, groupAt] = [placeOf("changes", "id"), placeOf("changes", "group")];
   let last = 0;
   for (;;) {
-    const { items, counts, forgotten } = await store.slice(async (reads) => {
+    const { items, counts, table } = await store.slice(async (reads) => {
       const found = await reads.items(section, last, sliceSize);
       const range = { after: last, upTo: Number(found.at(-1)?.[0] ?? last) };
+      for (const id of await reads.forgottenDeletes(collection, range))
+        onDamage(deleteForgotten(name, id, reads.table(`deleted_${number}`)));
       return {
         items: found,
         counts: await reads.counts(collection),
-        forgotten: await reads.forgottenDeletes(collection, range),
+        table: reads.table(tableOfSection(section, number)),
       };
     });
     const { sequence: end, gapsUpTo, unloggedUpTo, trimmedUpTo } = counts;
-    if ([gapsUpTo, unloggedUpTo, trimmedUpTo].some((each) => each < 0 || each > end)) {
-      onDamage(`The counters of the change log of ${name} are damaged in the store. Restore a backup.`);
-      return;
-    }
-    for (const id of forgotten) onDamage(deleteForgotten(name, id));
+    // Reported with the other counters. Nothing can be compared with these.
+    if ([gapsUpTo, unloggedUpTo, trimmedUpTo].some((each) => each < 0 || each > end)) return;
     const before = last;
     for (const item of items) {
       const sequence = Number(item[0]);
       if (sequence <= last) throw new OutOfOrder();
-      if (hasGap(last, sequence, counts)) onDamage(gapBefore(sequence, name));
+      if (hasGap(last, sequence, counts)) onDamage(missingChanges(gapBefore(sequence, name), table));
       last = sequence;
       const damaged = damagedIn(section, item);
-      if (damaged !== undefined) onDamage(damageOf(damaged));
+      if (damaged !== undefined) onDamage(damagedRow(section, damaged, table));
+      else {
+        noteId(parts, collection, item[idAt]);
+        highest.group = Math.max(highest.group, Number(item[groupAt] ?? 0));
+      }
     }
     if (items.length === 0) {
-      if (lacksEnd(last, counts)) onDamage(endMissing(last, end, name));
+      if (lacksEnd(last, counts)) onDamage(missingChanges(endMissing(last, end, name), table));
       return;
     }
-    if (before <= end && last > end)
-      onDamage(
-        `The change log of ${name} is damaged in the store: it has changes after ${end}, the last one that its counter knows. Restore a backup.`,
-      );
+    if (before <= end && last > end) onDamage(laterChanges(name, end, table));
     yield;
   }
-}
-
-/** What a message says about a delete in the log whose id, or a later version of it, is not in the table of deleted ids. */
-function deleteForgotten(collection: string, id: string): string {
-  return `The version of the last delete of ${collection}/${id} is missing in the store, so the id could get a version again. Restore a backup.`;
 }

@@ -61,19 +61,25 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
   try {
     await withStartErrors(prepareDatabase(connections));
     const { rows } = await withStartErrors(connections.run({ sql: catalogueSql }));
-    const { byName } = new Catalogue(rows.map(toCollection));
+    let known: Catalogue | undefined;
+    /** Read late, so that a damaged declaration does not end a check of the other data. */
+    const catalogue = () => {
+      known ??= new Catalogue(rows.map(toCollection));
+      return known.byName;
+    };
     const selectCounts = { sql: "select number, count from holdfast_heads" };
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
     const scans = new Scans(connections);
     return {
-      collections: () => byName,
-      count: (name) => counts.get(byName.get(name)?.number ?? 0) ?? 0,
+      collections: catalogue,
+      count: (name) => counts.get(catalogue().get(name)?.number ?? 0) ?? 0,
       async *scan(name) {
-        const collection = byName.get(name);
+        const collection = catalogue().get(name);
         if (collection !== undefined) yield* scans.scan(collection);
       },
-      findDamage: (report) => withStartErrors(walkAtOnce(walkedDatabase(connections), report)),
+      findDamage: (report) =>
+        withStartErrors(walkAtOnce(walkedDatabase(connections, { isThorough: true }), report)),
       async close() {
         scans.close();
         await close();

@@ -160,16 +160,22 @@ function openSqliteReader(path: string): StoreReader {
 function readerOf(path: string, database: DatabaseSync): StoreReader {
   const reader = new Reader(database);
   const scans = new Scans(path);
-  const catalogue = readCatalogue(database);
+  let known: ReturnType<typeof readCatalogue> | undefined;
+  /** Read late, so that a damaged declaration does not end a check of the other data. */
+  const catalogue = () => {
+    known ??= readCatalogue(database);
+    return known;
+  };
   return {
-    collections: () => catalogue,
-    count(name) {
-      const collection = catalogue.get(name);
-      return collection === undefined ? 0 : reader.head(collection).count;
-    },
+    collections: () => withStartErrors(path, catalogue),
+    count: (name) =>
+      withStartErrors(path, () => {
+        const collection = catalogue().get(name);
+        return collection === undefined ? 0 : reader.head(collection).count;
+      }),
     async *scan(name) {
-      const collection = catalogue.get(name);
       try {
+        const collection = catalogue().get(name);
         if (collection !== undefined) yield* scans.scan(collection);
       } catch (error) {
         throw openError(path, error);
@@ -193,6 +199,15 @@ function readerOf(path: string, database: DatabaseSync): StoreReader {
   };
 }
 
+/** Does work. Throws StartError for the errors of SQLite. */
+function withStartErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw openError(path, error);
+  }
+}
+
 /**
  * Opens the API keys of the store at `path`. A service can have the store open at the same time. Creates the store if the
  * file does not exist or is empty. Each change is a separate transaction. Throws StartError, also from each method.
@@ -202,7 +217,7 @@ function openSqliteKeys(path: string): OpenKeys {
   requireWritablePath(path);
   if (!mayExist(path)) createFile(path);
   const database = openForKeys(path);
-  const withStartErrors = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -211,14 +226,12 @@ function openSqliteKeys(path: string): OpenKeys {
   };
   const runner = new PlanRunner(database);
   const keys = new StoredKeys(storePlans.keys, {
-    read: (plan) => withStartErrors(() => runner.run(plan)),
+    read: (plan) => attempt(() => runner.run(plan)),
     write: (change) =>
-      withStartErrors(() =>
-        writeBesideService({ path, database }, () => runner.run(storePlans.keys.change(change))),
-      ),
+      attempt(() => writeBesideService({ path, database }, () => runner.run(storePlans.keys.change(change)))),
   });
   return Object.assign(keys, {
-    hadEver: (...key: [string, string]) => withStartErrors(() => runner.run(hadEver(storePlans, ...key))),
+    hadEver: (...key: [string, string]) => attempt(() => runner.run(hadEver(storePlans, ...key))),
     close: async () => database.close(),
   });
 }

@@ -446,7 +446,10 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/damage",
     test: "the walk finds references, index entries and words that do not match the resources, and no others",
     replacements: [
-      ["if (row.id === null || (isIntact &&", "if (row.id === 0 || (isIntact && row.version === 0 &&"],
+      [
+        "if (isIntact && entryOf(JSON.parse(text), place)?.key",
+        "if (isIntact && row.version === 0 && entryOf(JSON.parse(text), place)?.key",
+      ],
     ],
   },
   {
@@ -456,8 +459,8 @@ export const storeFaults: readonly Fault[] = [
     test: "the walk finds references, index entries and words that do not match the resources, and no others",
     replacements: [
       [
-        "return !isDeepStrictEqual(namesOf(wanted), namesOf(stored));",
-        "return !namesOf(wanted).isSupersetOf(namesOf(stored));",
+        "!isDeepStrictEqual(namesOf(wanted.get(of)), namesOf(stored.get(of)))",
+        "!namesOf(wanted.get(of)).isSupersetOf(namesOf(stored.get(of)))",
       ],
     ],
   },
@@ -467,6 +470,29 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/http/deleted",
     test: "has what is deleted now, as it was, the latest delete first",
     replacements: [["later.version > made)", "later.version > made + 1)"]],
+  },
+  {
+    name: "wide-integer-ends-check",
+    what: "An integer that no JavaScript number holds ends a check, instead of a message that names its row.",
+    noticedBy: "test/store/damaged-numbers",
+    test: "a check names the table and the column of each integer that no number holds, and goes on",
+    replacements: [["if (!isTooWide(error)) throw error;", 'if (statement.sourceSQL !== "") throw error;']],
+  },
+  {
+    name: "walk-trusts-last-id",
+    what: "The walk does not notice that the last id is below one that was given.",
+    noticedBy: "test/store/damaged-tables",
+    test: "a check of a store on sqlite names each row that does not match the others, and no other",
+    replacements: [["if (lastId < seen)", "if (lastId < 0)"]],
+  },
+  {
+    name: "walk-trusts-secret",
+    what: "A part of the secret that has changed is used, and positions that clients have become invalid.",
+    noticedBy: "test/store/damaged-tables",
+    test: "a check of a store on sqlite names each row that does not match the others, and no other",
+    replacements: [
+      ["(numbers.get(checksumName) ?? checksumOf(parts)) === checksumOf(parts)", "checksumOf(parts) >= 0"],
+    ],
   },
   {
     name: "walk-counts-changed",

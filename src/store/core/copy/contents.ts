@@ -22,6 +22,7 @@ import {
   nameOfKey,
   nameOfReceipt,
   nameOfResource,
+  wrongChecksum,
 } from "../checksums.ts";
 import { type LogGaps, lackingUpTo } from "../log-plans.ts";
 
@@ -78,13 +79,14 @@ export function itemsTable(
   const names = columns.map(([name]) => (isKeyed && name === "id" ? dialect.keyColumn : quoteColumn(name)));
   const readers = columns.map(([name, type]): ((cell: unknown) => Cell) => {
     if (isKeyed && name === "id") return (key) => dialect.idOf(idKind, key);
-    const isText = type === "text" || type === "optionalText";
-    return isText ? (cell) => cell as Cell : (cell) => (cell === null ? null : Number(cell));
+    if (type === "text") return String; // damage can change the type of a cell
+    const toCell = type === "optionalText" ? String : Number;
+    return (cell) => (cell === null ? null : toCell(cell));
   });
   return {
     kind,
     collection,
-    name: `${dialect.tablePrefix}${kind}${collection === undefined ? "" : `_${collection.number}`}`,
+    name: `${dialect.tablePrefix}${tableOfSection({ kind }, collection?.number)}`,
     columns: names,
     shown: names.map((name) => (name === "doc" ? dialect.doc : name)).join(", "),
     toKey: (key) => (isKeyed ? dialect.keyOf(idKind, String(key)) : key),
@@ -131,36 +133,64 @@ export interface PageSize {
   bytes: number;
 }
 
-/** The name of a row with a wrong checksum, for messages; `undefined` if the row is intact. */
-export function damagedIn(section: Section, item: Item): string | undefined {
+/** The table of a section, without the prefix of the kind of store. `number`: that of the collection. */
+export function tableOfSection({ kind }: Pick<Section, "kind">, number: number | undefined): string {
+  return number === undefined ? kind : `${kind}_${number}`;
+}
+
+/** A row that is not as it was written. */
+export interface DamagedItem {
+  /** The name of the row in messages. */
+  name: string;
+  /** What is wrong with it. */
+  reason: string;
+}
+
+/** What is wrong with a row; `undefined` if the row is intact. */
+export function damagedIn(section: Section, item: Item): DamagedItem | undefined {
   const row = Object.fromEntries(
     Object.keys(layouts[section.kind].columns).map((name, n) => [name, item[n] ?? undefined]),
   );
+  const { name, isIntact } = inspected(section, row);
+  const isWide = ([column, type]: readonly [string, string]) =>
+    (type === "int" || type === "optionalInt") &&
+    row[column] !== undefined &&
+    !Number.isSafeInteger(row[column]);
+  const wide = Object.entries(layouts[section.kind].columns).filter(isWide);
+  if (wide.length > 0) {
+    const columns = wide.map(([column]) => `"${column}"`).join(", ");
+    return { name, reason: `the service never writes the number in ${columns}` };
+  }
+  return isIntact ? undefined : { name, reason: wrongChecksum };
+}
+
+/** The name of a row, and whether its checksum is right. */
+function inspected(section: Section, row: Record<string, unknown>): { name: string; isIntact: boolean } {
   // The columns of the layout are those of the table.
   switch (section.kind) {
-    case "keys":
-      return checksumOfKey(row as KeyRow) === row.checksum ? undefined : nameOfKey(row as KeyRow);
-    case "receipts":
-      return checksumOfReceipt(row as ReceiptRow) === row.checksum
-        ? undefined
-        : nameOfReceipt(row as ReceiptRow);
+    case "keys": {
+      const key = row as KeyRow;
+      return { name: nameOfKey(key), isIntact: checksumOfKey(key) === key.checksum };
+    }
+    case "receipts": {
+      const receipt = row as ReceiptRow;
+      return { name: nameOfReceipt(receipt), isIntact: checksumOfReceipt(receipt) === receipt.checksum };
+    }
     case "resources": {
-      const { id, version, updated_at: updatedAt, doc } = row;
+      const { id, version, updated_at: updatedAt, doc, checksum } = row;
       const stored = { id, version, updatedAt, text: doc } as Stored;
-      if (checksumOfResource(section.collection, stored) === row.checksum) return undefined;
-      return nameOfResource(section.collection, stored.id);
+      const isIntact = checksumOfResource(section.collection, stored) === checksum;
+      return { name: nameOfResource(section.collection, stored.id), isIntact };
     }
     case "changes": {
       const change = row as RowOf<typeof tables.changes>;
-      return isIntactChange(section.collection, change)
-        ? undefined
-        : nameOfChange(section.collection, change);
+      const name = nameOfChange(section.collection, change);
+      return { name, isIntact: isIntactChange(section.collection, change) };
     }
     case "deleted": {
       const deleted = row as RowOf<typeof tables.deleted>;
-      return checksumOfDeleted(section.collection, deleted) === deleted.checksum
-        ? undefined
-        : nameOfDeleted(section.collection, deleted);
+      const isIntact = checksumOfDeleted(section.collection, deleted) === deleted.checksum;
+      return { name: nameOfDeleted(section.collection, deleted), isIntact };
     }
   }
 }
@@ -177,12 +207,12 @@ export function lacksEnd(last: number, { sequence, ...gaps }: LogGaps & { sequen
 
 /** What a message says about a log for which `hasGap` is true. */
 export function gapBefore(sequence: number, collection: string): string {
-  return `The change log of ${collection} is damaged in the store: changes before ${sequence} are missing. Restore a backup.`;
+  return `The change log of ${collection} is damaged in the store: changes before ${sequence} are missing`;
 }
 
 /** What a message says about a log for which `lacksEnd` is true. */
 export function endMissing(last: number, sequence: number, collection: string): string {
-  return `The change log of ${collection} is damaged in the store: the changes after ${last}, up to ${sequence}, are missing, or its counter is wrong. Restore a backup.`;
+  return `The change log of ${collection} is damaged in the store: the changes after ${last}, up to ${sequence}, are missing, or its counter is wrong`;
 }
 
 type KeyRow = RowOf<typeof tables.keys>;

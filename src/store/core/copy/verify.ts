@@ -131,7 +131,9 @@ async function compare(
     const [expected, found] = [source.take(), target.take()];
     if (expected === undefined && found === undefined) {
       if (section.kind === "changes" && collection !== undefined && lacksEnd(sequence, collection))
-        throw new StartError(endMissing(sequence, collection.sequence, collection.name));
+        throw new StartError(
+          `${endMissing(sequence, collection.sequence, collection.name)}. Restore a backup.`,
+        );
       return { count: items, checksums };
     }
     const text = `${JSON.stringify(expected)}\n`;
@@ -141,7 +143,8 @@ async function compare(
     if (section.kind === "changes" && collection !== undefined && expected !== undefined) {
       const before = sequence;
       sequence = Number(expected[0]);
-      if (hasGap(before, sequence, collection)) throw new StartError(gapBefore(sequence, collection.name));
+      if (hasGap(before, sequence, collection))
+        throw new StartError(`${gapBefore(sequence, collection.name)}. Restore a backup.`);
     }
     checksums = (checksums + Number(expected?.[checksumAt])) | 0;
     callbacks.onText(text);
@@ -151,7 +154,7 @@ async function compare(
 /** Throws StartError if the checksum of an item is wrong. */
 export function requireIntact(section: Section, item: Item): void {
   const damaged = damagedIn(section, item);
-  if (damaged !== undefined) throw new StartError(damageOf(damaged));
+  if (damaged !== undefined) throw new StartError(damageOf(damaged.name, damaged.reason));
 }
 
 /** The key of an item that only one store has, or that differs. */

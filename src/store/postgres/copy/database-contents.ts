@@ -1,10 +1,22 @@
 /** What copies and walks read in a database. */
 
+import { foldedTable, foldingVersion } from "../../../collection/folding.ts";
+import type { NumberedCollection } from "../../core/catalogue.ts";
 import { type Cell, type ItemsTable, layouts, type PageSize } from "../../core/copy/contents.ts";
 import { type ContentsDriver, ContentsPlans } from "../../core/copy/stored-contents.ts";
-import { sliceReads, type WalkedStore } from "../../core/walk.ts";
+import { type Fault, nameOfPlace } from "../../core/findings.ts";
+import { searchedWords } from "../../core/search-index.ts";
+import {
+  type IntactResource,
+  type SliceDriver,
+  type Surplus,
+  sliceReads,
+  sliceSize,
+} from "../../core/slice-reads.ts";
+import type { WalkedStore } from "../../core/walk.ts";
 import { typesOf } from "../commit/statements.ts";
-import { texts } from "../connection/arrays.ts";
+import { wordRows } from "../commit/words.ts";
+import { integers, texts } from "../connection/arrays.ts";
 import { type Connections, type Run, runPlan, type Statement } from "../connection/connections.ts";
 import { describeError, failureOf } from "../connection/failures.ts";
 import { transact, transactionModes } from "../connection/transaction.ts";
@@ -49,41 +61,142 @@ function selectPage(
   };
 }
 
-/** The rows of the store on these connections, for a walk. Each slice is a transaction of its own. */
-export function walkedDatabase(connections: Connections): WalkedStore {
+/**
+ * The rows of the store on these connections, for a walk. Each slice is a transaction of its own. `isThorough`: also compares all search
+ * words with the resources, and counts all stored responses.
+ */
+export function walkedDatabase(connections: Connections, { isThorough = false } = {}): WalkedStore {
   return {
     damageIn: (error) => (failureOf(error) === "other" ? describeError(error) : undefined),
     slice: (work) =>
       transact(connections, transactionModes.snapshot, (transaction) =>
-        work(
-          sliceReads({
-            ...postgresContents((statement) => transaction.run(statement)),
-            async wordCounts({ number, idKind }, resources) {
-              const { rows } = await transaction.run({
-                sql: `select key, max(times) filter (where word = ''), coalesce(sum(times) filter (where word <> ''), 0)
-                  from ${wordsTable(number)} where key = any($1::text[]) group by key`,
-                values: [texts(resources.map(({ id }) => keyOf(idKind, id)))],
-              });
-              const intact = rows.filter(([, counted, summed]) => Number(counted) === Number(summed));
-              return new Map(intact.map(([key, counted]) => [idOf(idKind, String(key)), Number(counted)]));
-            },
-            async misindexed(collection, resources) {
-              const { number, idKind, slots, uniqueSlots } = collection;
-              const differs = [...slots, ...uniqueSlots].map(
-                ({ slot }) => `resource.keys[${slot}] is distinct from (wanted.keys::bytea[])[${slot}]`,
-              );
-              const { rows } = await transaction.run({
-                sql: `select key from unnest($1::text[], $2::text[]) as wanted (key, keys)
-                  join ${resourcesTable(number)} as resource using (key) where ${differs.join(" or ")}`,
-                values: [
-                  texts(resources.map(({ id }) => keyOf(idKind, id))),
-                  texts(resources.map(({ text }) => keysOf(collection, text))),
-                ],
-              });
-              return rows.map(([key]) => idOf(idKind, String(key)));
-            },
-          }),
-        ),
+        work(sliceReads(sliceDriver((statement) => transaction.run(statement), isThorough))),
       ),
   };
+}
+
+function sliceDriver(run: Run, isThorough: boolean): SliceDriver {
+  return {
+    ...postgresContents(run),
+    isThorough,
+    ownCounters: ["words", "declared"],
+    derivedTables: { keys: "resources", words: "words" },
+    keyFaults: (collection, resources) => keyFaults(run, collection, resources),
+    miscounted: (collection, resources) => wrongWords(run, collection, resources, isThorough),
+    // A collection has many words, so a walk with pauses would take hours.
+    ...(isThorough && {
+      surplusWords: (collection, after) => surplusWords(run, collection, after as string | undefined),
+    }),
+    brokenWords: (collection) => brokenWords(run, collection, isThorough),
+    wrongFolds: () => wrongFolds(run),
+  };
+}
+
+/** Compares the keys and the sizes of resources with their texts. */
+async function keyFaults(
+  run: Run,
+  collection: NumberedCollection,
+  resources: readonly IntactResource[],
+): Promise<readonly Fault[]> {
+  const { number, idKind, slots, uniqueSlots } = collection;
+  const places = [...slots, ...uniqueSlots];
+  const differs = places.map(
+    ({ slot }) => `resource.keys[${slot}] is distinct from (wanted.keys::bytea[])[${slot}]`,
+  );
+  const { rows } = await run({
+    sql: `select key, ${["size <> wanted.bytes", ...differs].join(", ")}
+      from unnest($1::text[], $2::text[], $3::integer[]) as wanted (key, keys, bytes)
+      join ${resourcesTable(number)} as resource using (key)
+      where ${["size <> wanted.bytes", ...differs].join(" or ")}`,
+    values: [
+      texts(resources.map(({ id }) => keyOf(idKind, id))),
+      texts(resources.map(({ text }) => keysOf(collection, text))),
+      integers(resources.map(({ text }) => Buffer.byteLength(text))),
+    ],
+  });
+  return rows.flatMap(([key, hasWrongSize, ...areWrong]) => {
+    const id = idOf(idKind, String(key));
+    const size: Fault[] = hasWrongSize === "t" ? [{ id, kind: "size", of: "" }] : [];
+    const wrong = places.filter((_, n) => areWrong[n] === "t");
+    return [
+      ...size,
+      ...wrong.map(
+        (place): Fault => ({ id, kind: "index" in place ? "entry" : "unique", of: nameOfPlace(place) }),
+      ),
+    ];
+  });
+}
+
+/** The resources whose search words in the table are not those of their texts. `isThorough`: compares the words, and not only their number. */
+async function wrongWords(
+  run: Run,
+  { number, idKind, search }: NumberedCollection,
+  resources: readonly IntactResource[],
+  isThorough: boolean,
+): Promise<readonly string[]> {
+  const keys = texts(resources.map(({ id }) => keyOf(idKind, id)));
+  const { rows } = await run({
+    sql: isThorough
+      ? `select key, word, times from ${wordsTable(number)} where key = any($1::text[])`
+      : `select key, '', max(times) filter (where word = '') from ${wordsTable(number)} where key = any($1::text[])
+          group by key having max(times) filter (where word = '') = coalesce(sum(times) filter (where word <> ''), 0)`,
+    values: [keys],
+  });
+  const found = Map.groupBy(rows, ([key]) => String(key));
+  const isRight = ({ id, text }: IntactResource) => {
+    const key = keyOf(idKind, id);
+    const words = wordRows(key, searchedWords(JSON.parse(text), search));
+    const wanted = isThorough ? words : words.filter(({ word }) => word === "");
+    const stored = new Map(found.get(key)?.map(([, word, times]) => [String(word), Number(times)]));
+    return stored.size === wanted.length && wanted.every(({ word, times }) => stored.get(word) === times);
+  };
+  return resources.filter((each) => !isRight(each)).map(({ id }) => id);
+}
+
+/** Words of resources that do not exist. */
+async function surplusWords(
+  run: Run,
+  { number }: NumberedCollection,
+  after: string | undefined,
+): Promise<Surplus> {
+  const { rows } = await run({
+    sql: `select words.key, min(words.word), bool_and(resource.key is null)
+      from (select key, word from ${wordsTable(number)} where key > $1::text order by key limit $2::bigint) as words
+      left join ${resourcesTable(number)} as resource on resource.key = words.key group by words.key order by words.key`,
+    values: [after ?? "", sliceSize.items],
+  });
+  const lost = rows.filter(([, , isSurplus]) => isSurplus === "t");
+  return {
+    rows: lost.map(([key]) => `words of the resource ${key}, which does not exist`),
+    last: rows.at(-1)?.[0],
+  };
+}
+
+/** Compares the number of all words with the head. */
+async function brokenWords(
+  run: Run,
+  { number, numbers }: NumberedCollection,
+  isThorough: boolean,
+): Promise<string | undefined> {
+  if (!isThorough || numbers.building?.words !== undefined) return undefined;
+  const { rows } = await run({
+    sql: `select words, (select coalesce(sum(times), 0) from ${wordsTable(number)} where word = '')
+      from holdfast_heads where number = $1::integer`,
+    values: [number],
+  });
+  const [counter, found] = rows[0] ?? [];
+  return counter === found ? undefined : `their counter is ${counter}, but the resources have ${found}`;
+}
+
+/** Compares what filters fold characters to with this version. */
+async function wrongFolds(run: Run): Promise<readonly string[]> {
+  const { rows } = await run({
+    sql: "select character, folded from holdfast_folds where version = $1::text",
+    values: [foldingVersion],
+  });
+  const { characters, folded } = foldedTable();
+  const stored = new Map(rows.map(([character, now]) => [character, now]));
+  const wrong = characters.filter((character, n) => stored.get(character) !== folded[n]);
+  const known = new Set(characters);
+  return [...wrong, ...[...stored.keys()].filter((each) => !known.has(String(each))).map(String)];
 }

@@ -1,9 +1,10 @@
 /** What a walk reads in a store's file (`store/core/walk.ts`). Each slice is a transaction of its own. */
-import type { DatabaseSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { Slot } from "../../core/access-path.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { checksumOfResource } from "../../core/checksums.ts";
-import { entryChanges, entryOf } from "../../core/entries.ts";
+import { entryOf, type UniqueSlot } from "../../core/entries.ts";
+import { type Fault, nameOfPlace } from "../../core/findings.ts";
 import { searchedWords } from "../../core/search-index.ts";
 import {
   type IntactResource,
@@ -11,12 +12,15 @@ import {
   type Surplus,
   sliceReads,
   sliceSize,
-  type WalkedStore,
-} from "../../core/walk.ts";
+} from "../../core/slice-reads.ts";
+import type { WalkedStore } from "../../core/walk.ts";
 import { describeError, failureOf, resultCode } from "../file/failures.ts";
-import { entriesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
-import { patternOf, searchTable } from "../list/search.ts";
+import { entriesTable, resourcesTable, toSqliteId, valueColumns } from "../file/tables.ts";
+import { withBigIntsIfNeeded } from "../file/wide-integers.ts";
+import { searchTable } from "../list/search.ts";
+import { entryCells } from "../writer/entry-tables.ts";
 import { sqliteContents } from "./file-copy.ts";
+import { brokenWords } from "./walked-words.ts";
 
 /** The place of an entry in its table. */
 interface EntryPlace {
@@ -28,38 +32,26 @@ const beforeAll = new Uint8Array();
 
 /**
  * The rows of the file, on a connection that nothing else uses. Throws the errors of SQLite. `isThorough`: also compares all search words
- * with the resources, in one long read.
+ * with the resources, and counts all stored responses, in one long read each.
  */
 export function walkedFile(database: DatabaseSync, { isThorough = false } = {}): WalkedStore {
   const driver: SliceDriver = {
     ...sqliteContents(database),
-    wordCounts: async (collection, resources) => wordCounts(database, collection, resources),
-    async misindexed({ number, idKind, slots, uniqueSlots }, resources) {
-      const places = [...slots, ...uniqueSlots];
-      if (places.length === 0) return [];
-      const entry = database.prepare(
-        `select 1 from ${entriesTable(number)} as entry cross join ${resourcesTable(number)} as resource on resource.key = entry.row
-         where entry.slot = ? and entry.k = ? and resource.id = ?`,
-      );
-      const hasEntries = ({ id, text }: { id: string; text: string }) =>
-        entryChanges(places, undefined, JSON.parse(text)).added.every(
-          ({ slot, key }) => entry.get(slot, key, toSqliteId(idKind, id)) !== undefined,
-        );
-      return resources.filter((each) => !hasEntries(each)).map(({ id }) => id);
-    },
+    isThorough,
+    ownCounters: ["built_to"],
+    derivedTables: { keys: "entries", words: "search" },
+    miscounted: async (collection, resources) => miscounted(database, collection, resources),
+    keyFaults: async (collection, resources) => entryFaults(database, collection, resources),
     surplusEntries: async (collection, after) =>
       surplusEntries(database, collection, (after ?? { slot: 0, k: beforeAll }) as EntryPlace),
-    async brokenWords(collection) {
-      const table = searchTable(collection.number);
-      const row = database.prepare("select * from pragma_integrity_check(?)").get(table);
-      const [result] = Object.values(row ?? {});
-      if (result !== "ok") return String(result);
-      searchOnce(database, collection);
-      const isCompared = isThorough && collection.numbers.building?.words === undefined;
-      return isCompared && !hasAllWords(database, collection)
-        ? "they are not the words of the resources"
-        : undefined;
-    },
+    brokenWords: async (collection) => brokenWords(database, collection, isThorough),
+    wrongKeys: async ({ number }) =>
+      ["key < 1", `key > ${Number.MAX_SAFE_INTEGER}`].flatMap((condition) =>
+        database
+          .prepare(`select cast(id as text) as id from ${resourcesTable(number)} where ${condition} limit 20`)
+          .all()
+          .map(({ id }) => String(id)),
+      ),
   };
   return {
     async slice(work) {
@@ -94,7 +86,9 @@ export function findBrokenPages(
   let isBroken = false;
   const note = (reason: string) => {
     isBroken = true;
-    report(`The file ${path} is damaged: ${reason}. Restore a backup.`);
+    report(
+      `The file ${path} is damaged: ${reason}. Requests that read this part of it fail, or lack data. Restore a backup.`,
+    );
   };
   try {
     const rows = database.prepare(`pragma integrity_check(${maxFaults})`);
@@ -107,49 +101,62 @@ export function findBrokenPages(
   return isBroken;
 }
 
-/** The number of search words of resources. */
-function wordCounts(
+/** Compares the entries of resources with their texts. */
+function entryFaults(
   database: DatabaseSync,
-  { number, idKind }: NumberedCollection,
+  { number, idKind, slots, uniqueSlots }: NumberedCollection,
   resources: readonly IntactResource[],
-): ReadonlyMap<string, number> {
+): readonly Fault[] {
+  const places = [...slots, ...uniqueSlots];
+  if (places.length === 0) return [];
+  const select = database.prepare(
+    `select ${valueColumns.map((name) => `entry.${name}`).join(", ")} from ${entriesTable(number)} as entry
+     cross join ${resourcesTable(number)} as resource on resource.key = entry.row
+     where entry.slot = ? and entry.k = ? and resource.id = ?`,
+  );
+  select.setReturnArrays(true);
+  return resources.flatMap(({ id, text }) => {
+    const attributes = JSON.parse(text);
+    return places.flatMap((place): Fault[] => {
+      const entry = entryOf(attributes, place);
+      if (entry === undefined) return [];
+      const of = nameOfPlace(place);
+      const read = () => select.get(entry.slot, entry.key, toSqliteId(idKind, id)) as unknown as Cells;
+      const stored = withBigIntsIfNeeded(select, read);
+      if (stored === undefined) return [{ id, kind: "index" in place ? "entry" : "unique", of }];
+      const values = entryCells(entry, 0).slice(-valueColumns.length);
+      return values.every((value, n) => isSameCell(value, stored[n])) ? [] : [{ id, kind: "value", of }];
+    });
+  });
+}
+
+type Cells = readonly unknown[] | undefined;
+
+function isSameCell(wanted: SQLInputValue, stored: unknown): boolean {
+  if (!ArrayBuffer.isView(wanted)) return wanted === stored;
+  return (
+    stored instanceof Uint8Array &&
+    Buffer.from(wanted.buffer, wanted.byteOffset, wanted.byteLength).equals(stored)
+  );
+}
+
+/** The resources whose number of search words in the index is another one than in their texts. */
+function miscounted(
+  database: DatabaseSync,
+  { number, idKind, search }: NumberedCollection,
+  resources: readonly IntactResource[],
+): readonly string[] {
   const size = database.prepare(
     `select sz from ${searchTable(number)}_docsize as docsize
       join ${resourcesTable(number)} as resource on resource.key = docsize.id where resource.id = ?`,
   );
-  return new Map(
-    resources.flatMap(({ id }) => {
-      const stored = size.get(toSqliteId(idKind, id));
-      return stored === undefined ? [] : [[id, varintOf(stored.sz as Uint8Array)] as const];
-    }),
-  );
-}
-
-/** Whether the index has exactly the words of the resources. Compares the sums of their checksums, and so needs little memory. */
-function hasAllWords(database: DatabaseSync, { number, search }: NumberedCollection): boolean {
-  let sum = 0;
-  const resources = database.prepare(`select key, doc from ${resourcesTable(number)} where json_valid(doc)`);
-  for (const { key, doc } of resources.iterate())
-    for (const [place, word] of searchedWords(JSON.parse(String(doc)), search).entries())
-      sum = (sum + sumOfWord(word, key, place)) | 0;
-  // A table of the connection, so the file stays as it is.
-  database.exec(
-    `create virtual table temp.words_in_index using fts5vocab(main, ${searchTable(number)}, instance)`,
-  );
-  try {
-    const words = database.prepare(
-      'select term, doc, "offset" from temp.words_in_index where col is not null',
-    );
-    for (const { term, doc, offset } of words.iterate())
-      sum = (sum - sumOfWord(String(term), doc, offset)) | 0;
-  } finally {
-    database.exec("drop table temp.words_in_index");
-  }
-  return sum === 0;
-}
-
-function sumOfWord(word: string, key: unknown, place: unknown): number {
-  return crc32(`${word} ${place}`, Number(key));
+  const countOf = (id: string) => {
+    const stored = size.get(toSqliteId(idKind, id))?.sz;
+    return stored instanceof Uint8Array ? varintOf(stored) : undefined;
+  };
+  return resources
+    .filter(({ id, text }) => countOf(id) !== searchedWords(JSON.parse(text), search).length)
+    .map(({ id }) => id);
 }
 
 /** The number in the form of FTS5: seven bits in each byte, and the eighth one says that another follows. */
@@ -157,47 +164,41 @@ function varintOf(bytes: Uint8Array): number {
   return bytes.reduce((sum, byte) => sum * 128 + (byte & 127), 0);
 }
 
-/** Makes a search, because the check of FTS5 does not read all of its tables. Throws the error of SQLite. */
-function searchOnce(database: DatabaseSync, { number, search }: NumberedCollection): void {
-  const some = database.prepare(`select doc from ${resourcesTable(number)} where json_valid(doc) limit 20`);
-  const [word] = some.all().flatMap(({ doc }) => searchedWords(JSON.parse(String(doc)), search));
-  if (word === undefined) return;
-  const table = searchTable(number);
-  const found = database.prepare(`select bm25(${table}) from ${table} where ${table} match ? limit 1`);
-  found.get(patternOf([word]));
-}
-
-/** Counts the entries of one index after a place that match no resource. */
+/** Looks for entries after a place that match no resource. Those that a build removes match none, and no read uses them. */
 function surplusEntries(
   database: DatabaseSync,
-  { name, number, slots, uniqueSlots }: NumberedCollection,
+  { name, number, places, numbers }: NumberedCollection,
   { slot: from, k }: EntryPlace,
 ): Surplus {
-  const [next] = [...slots, ...uniqueSlots]
-    .filter(({ slot }) => slot >= from)
-    .sort((a, b) => a.slot - b.slot);
-  if (next === undefined) return { rows: 0, last: undefined };
-  const { slot } = next;
+  const bySlot = new Map<number, Slot | UniqueSlot>(places.map((place) => [place.slot, place]));
+  const unused = numbers.building?.unused ?? [];
   const select = database.prepare(
-    `select entry.k, id, version, updated_at, doc, checksum from ${entriesTable(number)} as entry
+    `select entry.slot, entry.k, id, version, updated_at, doc, checksum from ${entriesTable(number)} as entry
      left join ${resourcesTable(number)} as resource on resource.key = entry.row
-     where entry.slot = ? and entry.k > ? order by entry.k limit ?`,
+     where (entry.slot, entry.k) > (?, ?) order by entry.slot, entry.k limit ?`,
   );
-  let [rows, bytes, last] = [0, 0, { slot: slot + 1, k: beforeAll }];
-  for (const row of select.iterate(slot, slot === from ? k : beforeAll, sliceSize.items)) {
-    last = { slot, k: row.k as Uint8Array<ArrayBuffer> };
-    const text = String(row.doc);
-    const resource = {
-      id: String(row.id),
-      version: Number(row.version),
-      updatedAt: Number(row.updated_at),
-      text,
-    };
-    // The walk has reported a damaged resource. Its text does not say what key it has.
-    const isIntact = row.id !== null && checksumOfResource(name, resource) === row.checksum;
-    if (row.id === null || (isIntact && entryOf(JSON.parse(text), next)?.key.equals(last.k) !== true)) rows++;
-    bytes += Buffer.byteLength(text);
-    if (bytes > sliceSize.bytes) break;
-  }
-  return { rows, last };
+  return withBigIntsIfNeeded(select, () => {
+    const rows: string[] = [];
+    let bytes = 0;
+    let last: EntryPlace | undefined;
+    for (const row of select.iterate(from, k, sliceSize.items)) {
+      last = { slot: Number(row.slot), k: row.k as Uint8Array<ArrayBuffer> };
+      const place = bySlot.get(last.slot);
+      const text = String(row.doc);
+      if (place === undefined && !unused.includes(last.slot))
+        rows.push(`no index has the number ${last.slot}`);
+      else if (place !== undefined && row.id === null) rows.push(`${nameOfPlace(place)}, for no resource`);
+      else if (place !== undefined) {
+        const id = String(row.id);
+        const resource = { id, version: Number(row.version), updatedAt: Number(row.updated_at), text };
+        // The walk has reported a damaged resource. Its text does not say what key it has.
+        const isIntact = checksumOfResource(name, resource) === Number(row.checksum);
+        if (isIntact && entryOf(JSON.parse(text), place)?.key.equals(last.k) !== true)
+          rows.push(`${nameOfPlace(place)}, for the resource ${name}/${id}, which has another value`);
+      }
+      bytes += Buffer.byteLength(text);
+      if (bytes > sliceSize.bytes) break;
+    }
+    return { rows, last };
+  });
 }

@@ -441,6 +441,24 @@ for (const kind of ["sqlite", "postgres"] as const)
       assert.equal(await store.read(topic("f")), undefined);
     });
 
+    test("a write that needs a counter with a number that no service writes is an error that says so", async (t) => {
+      const { store } = await openDamaged(t, kind, (table) => [
+        `update ${table("heads")} set sequence = sequence + ${2n ** 60n} where number = 1`,
+        `update ${table("meta")} set value = value + ${2n ** 60n} where name = 'groups'`,
+      ]);
+      await store.migrate([declaration("users")]);
+      const create = () => commit(store, [created(topic("d"), { n: 4 })]);
+      await rejectsAsDamaged(
+        "create",
+        create,
+        /^The counters of the collection topics are damaged in the store/,
+      );
+      const together = () => commit(store, [created(user("ada")), created(user("bob"))]);
+      await rejectsAsDamaged("group", together, /^The number of the last group of changes is damaged/);
+      await commit(store, [created(user("ada"))]);
+      assert.equal((await store.read(topic("a")))?.version, 1);
+    });
+
     test("a restore after a delete whose version is damaged, or that the log lacks, says so", async (t) => {
       const { store, address } = await openDamaged(t, kind, () => []);
       for (const id of ["a", "b", "c"]) await commit(store, [deleted(topic(id), 1)]);

@@ -1,11 +1,24 @@
 /** Rows without a checksum that change below the service: a check compares them with the rows that they are made from. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { foldingVersion } from "../../src/collection/folding.ts";
 import { wordsVersion } from "../../src/query/search-words.ts";
-import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
+import { copyStore } from "../../src/store/core/copy/copy.ts";
+import { openReader, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
 import { makePlace } from "../copy/places.ts";
 import { type Below, openBelow } from "../http/below.ts";
-import { at, commit, created, declaration, deleted, number, topic, unexpired } from "./contract/fixture.ts";
+import { until } from "../until.ts";
+import {
+  at,
+  commit,
+  created,
+  declaration,
+  deleted,
+  number,
+  topic,
+  unexpired,
+  updated,
+} from "./contract/fixture.ts";
 
 interface Damage {
   what: string;
@@ -78,6 +91,14 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       mend: [`update ${table("heads")} set trimmed_up_to = 0 where number = 1`],
       found: [
         /^The counters of the collection topics are damaged in the store \(table \w+, column trimmed_up_to\)/,
+      ],
+    },
+    {
+      what: "a change has a time that no number holds",
+      damage: [`update ${table("changes_2")} set at = at + ${2n ** 60n} where sequence = 1`],
+      mend: [`update ${table("changes_2")} set at = at - ${2n ** 60n} where sequence = 1`],
+      found: [
+        /^The change log of the resource numbers\/1, at version 1, is damaged in the store: the service never writes the number in "at" \(table \w+\)\. Requests that read this change, .* get 500 DATA_DAMAGED\. Restore a backup, or remove the resource with "npx holdfast erase"\.$/,
       ],
     },
     {
@@ -298,6 +319,75 @@ for (const kind of ["sqlite", "postgres"] as const)
     await store.close();
     assert.deepEqual(await check(address), []);
   });
+
+test("a check of a sound store with many kinds of values finds nothing, however its indexes were built", async (t) => {
+  const values = [
+    null,
+    true,
+    "2026-01-05T10:00:00Z",
+    "x\0y",
+    "z".repeat(400),
+    "é 10",
+    -0,
+    1e300,
+    2 ** 53,
+    0.1,
+    [1],
+    {},
+  ];
+  const attribute = (as?: string) => ({ path: ["n"], descending: false, ...(as !== undefined && { as }) });
+  const declared = declaration("topics", {
+    indexes: [
+      [attribute()],
+      [attribute("date")],
+      [{ ...attribute("natural"), folding: foldingVersion }],
+    ] as never,
+    search: [["title"]],
+    unique: [{ path: ["m"], ignoreCase: true }],
+    references: [{ path: ["of"], collection: "topics", onDelete: "clear" }],
+  });
+  const sqlite = await makePlace(t, "sqlite");
+  const postgres = await makePlace(t, "postgres");
+  const back = await makePlace(t, "sqlite");
+  const store = await openStore(sqlite, { history: "forever", sweepMs: Number.POSITIVE_INFINITY });
+  await store.migrate([declaration("topics")]);
+  const all = Array.from({ length: 1_300 }, (_, n) =>
+    created(topic(`t${n}`), { n: values[n % values.length], m: `M${n}`, title: `Title ${n % 7}`, of: "t0" }),
+  );
+  await commit(store, all);
+  await store.migrate([declared]);
+  assert.deepEqual(await check(sqlite), [], "while the indexes are built");
+  await until("the indexes are built", async () => (await built(sqlite)) === true);
+  await commit(store, [updated(topic("t1"), 1, { n: false }), deleted(topic("t2"), 1)]);
+  await store.erase(topic("t3"));
+  await store.close();
+  assert.deepEqual(await check(sqlite), []);
+  for (const [from, to] of [
+    [sqlite, postgres],
+    [postgres, back],
+  ] as const) {
+    const source = await openSource(from);
+    const target = await openTarget(to);
+    await copyStore(source, target);
+    await source.close();
+    await target.close();
+    assert.deepEqual(await check(to), [], to.kind);
+  }
+  const copied = await openStore(postgres, { history: "forever" });
+  await copied.migrate([{ ...declared, indexes: [], search: [] }]);
+  await copied.migrate([declared]);
+  await until("the indexes are built again", async () => (await built(postgres)) === true);
+  await copied.close();
+  assert.deepEqual(await check(postgres), []);
+});
+
+/** Whether the store builds nothing. */
+async function built(address: StoreAddress): Promise<boolean> {
+  const below = await openBelow(address);
+  const rows = await below.all(`select number from ${below.table("heads")} where built_to is not null`);
+  await below.close();
+  return rows.length === 0;
+}
 
 const topics = {
   indexes: [

@@ -320,6 +320,20 @@ for (const kind of ["sqlite", "postgres"] as const)
     assert.deepEqual(await check(address), []);
   });
 
+for (const kind of ["sqlite", "postgres"] as const)
+  test(`an erase on ${kind} removes a resource with a damaged change, and a check then finds nothing`, async (t) => {
+    const address = await makePlace(t, kind);
+    await write(address);
+    const below = await openBelow(address);
+    await below.run(`update ${below.table("changes_1")} set principal = 'eve' where id = 'b'`);
+    await below.close();
+    assert.equal((await check(address)).length, 1);
+    const store = await openStore(address, { history: "forever" });
+    await store.erase(topic("b"));
+    await store.close();
+    assert.deepEqual(await check(address), []);
+  });
+
 test("a check of a sound store with many kinds of values finds nothing, however its indexes were built", async (t) => {
   const values = [
     null,

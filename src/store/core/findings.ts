@@ -6,6 +6,7 @@ import { formatKey } from "../../collection/indexes.ts";
 import { formatPath } from "../../collection/paths.ts";
 import { isInternal } from "../port/record.ts";
 import type { Slot } from "./access-path.ts";
+import { nameOfResource } from "./checksums.ts";
 import type { DamagedItem, Section } from "./copy/contents.ts";
 import type { UniqueSlot } from "./entries.ts";
 import type { WrongNumber } from "./store-numbers.ts";
@@ -16,11 +17,16 @@ const orExport = "Restore a backup, or import an export of the collection into a
 const orBuild =
   "Restore a backup, or let the service build it again: remove it from the declaration of the collection, start the service, and declare it again.";
 
+/** What to do about a collection. Commands and configurations do not reach an internal one. */
+function unlessInternal(collection: string, advice: string): string {
+  return isInternal(collection) ? restore : advice;
+}
+
 /** A row whose checksum is wrong, or that has a number that the service never writes. */
 export function damagedRow(section: Section, { name, reason }: DamagedItem, table: string): string {
   const { effect, advice } = rowEffects[section.kind];
-  const isOwn = !("collection" in section && isInternal(section.collection));
-  return `${name} is damaged in the store: ${reason} (table ${table}). ${effect} ${isOwn ? advice : restore}`;
+  const wayOut = "collection" in section ? unlessInternal(section.collection, advice) : advice;
+  return `${name} is damaged in the store: ${reason} (table ${table}). ${effect} ${wayOut}`;
 }
 
 const rowEffects: Readonly<Record<Section["kind"], { effect: string; advice: string }>> = {
@@ -75,11 +81,11 @@ const faultTexts: Readonly<Record<FaultKind, { what: (of: string) => string; eff
   size: { what: () => "has a wrong size", effect: "Pages of lists can be longer than they may be." },
 };
 
-/** A resource whose derived rows are wrong. `name` is that of the resource. `table`: the one with the rows. */
-export function faultOf(name: string, { kind, of }: Fault, table: string): string {
+/** A resource whose derived rows are wrong. `table`: the one with the rows. */
+export function faultOf(collection: string, { id, kind, of }: Fault, table: string): string {
   const { what, effect } = faultTexts[kind];
-  const advice = kind === "size" ? restore : orBuild;
-  return `${name} ${what(of)} in the store (table ${table}). ${effect} ${advice}`;
+  const advice = kind === "size" ? restore : unlessInternal(collection, orBuild);
+  return `${nameOfResource(collection, id)} ${what(of)} in the store (table ${table}). ${effect} ${advice}`;
 }
 
 /** Rows that are made from resources. */
@@ -106,12 +112,12 @@ export function surplusRows(
   const { what, effect } = surplusTexts[kind];
   const match = count === 1 ? "1 of its rows matches no resource" : `${count} of its rows match no resource`;
   const named = `${rows.join("; ")}${count > rows.length ? "; and others" : ""}`;
-  return `The ${what} of ${collection} is damaged in the store: ${match}: ${named} (table ${table}). ${effect} ${orBuild}`;
+  return `The ${what} of ${collection} is damaged in the store: ${match}: ${named} (table ${table}). ${effect} ${unlessInternal(collection, orBuild)}`;
 }
 
 /** Search words that cannot be read, or that are not those of the resources. */
 export function brokenWords(collection: string, reason: string, table: string): string {
-  return `The search words of ${collection} are damaged in the store: ${reason} (table ${table}). Searches can fail, lack resources, or find others. ${orBuild}`;
+  return `The search words of ${collection} are damaged in the store: ${reason} (table ${table}). Searches can fail, lack resources, or find others. ${unlessInternal(collection, orBuild)}`;
 }
 
 /** A collection whose number of resources or sum of checksums is another one than its head says. */
@@ -128,7 +134,7 @@ export function lostRow(number: number, table: string): string {
 /** Counters of a collection that no service has written. */
 export function wrongCounters(collection: string, columns: readonly string[], table: string): string {
   const which = columns.length === 1 ? "column" : "columns";
-  return `The counters of the collection ${collection} are damaged in the store (table ${table}, ${which} ${columns.join(", ")}). Writes to the collection can get 500 DATA_DAMAGED, and its feed can be wrong. ${orExport}`;
+  return `The counters of the collection ${collection} are damaged in the store (table ${table}, ${which} ${columns.join(", ")}). Writes to the collection can get 500 DATA_DAMAGED, and its feed can be wrong. ${unlessInternal(collection, orExport)}`;
 }
 
 /** A log that has changes after the last one that its counter knows. */
@@ -161,8 +167,8 @@ export function wrongNumber({ name, reason, effect }: WrongNumber, table: string
 }
 
 /** The key of a resource, by which other tables refer to it, is none that the service gives. */
-export function wrongKey(name: string, table: string): string {
-  return `${name} is damaged in the store: its key is no number that the service gives (table ${table}, column key). Creates in the collection get 500 DATA_DAMAGED. ${orExport}`;
+export function wrongKey(collection: string, id: string, table: string): string {
+  return `${nameOfResource(collection, id)} is damaged in the store: its key is no number that the service gives (table ${table}, column key). Creates in the collection get 500 DATA_DAMAGED. ${unlessInternal(collection, orExport)}`;
 }
 
 /** Characters whose folded form in the store is wrong. */

@@ -9,7 +9,7 @@ import { comparePositions } from "../../query/sort.ts";
 import { isInternal } from "../port/record.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { LoggedRowKey } from "./changes-since.ts";
-import { isDamage, nameOfResource } from "./checksums.ts";
+import { isDamage } from "./checksums.ts";
 import {
   type Cell,
   damagedIn,
@@ -195,7 +195,7 @@ async function* walkCounters(
     const columns = await reads.wrongCounters(collection);
     if (columns.length > 0) onDamage(wrongCounters(name, columns, reads.table("heads")));
     const table = reads.table(`resources_${collection.number}`);
-    for (const id of await reads.wrongKeys(collection)) onDamage(wrongKey(nameOfResource(name, id), table));
+    for (const id of await reads.wrongKeys(collection)) onDamage(wrongKey(name, id, table));
   });
   yield;
 }
@@ -225,7 +225,7 @@ async function* walkCollection(parts: WalkParts, collection: NumberedCollection)
       for (const [id] of intact) noteId(parts, collection, id);
       const resources = intact.map((item) => ({ id: String(item[0]), text: String(item[textAt]) }));
       for (const fault of await reads.faults(collection, resources))
-        onDamage(faultOf(nameOfResource(name, fault.id), fault, reads.tableOf(fault.kind, collection)));
+        onDamage(faultOf(name, fault, reads.tableOf(fault.kind, collection)));
       return {
         counts: now,
         changed: counting === undefined ? [] : await changesSince(reads, collection, counting, now.sequence),

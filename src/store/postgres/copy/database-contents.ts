@@ -83,12 +83,12 @@ function sliceDriver(run: Run, isThorough: boolean): SliceDriver {
     derivedTables: { keys: "resources", words: "words" },
     keyFaults: (collection, resources) => keyFaults(run, collection, resources),
     miscounted: (collection, resources) => wrongWords(run, collection, resources, isThorough),
-    // A collection has many words, so a walk with pauses would take hours.
+    // A collection has many words, so a walk with pauses would take hours. The folded characters take one long turn.
     ...(isThorough && {
+      wrongFolds: () => wrongFolds(run),
       surplusWords: (collection, after) => surplusWords(run, collection, after as string | undefined),
     }),
     brokenWords: (collection) => brokenWords(run, collection, isThorough),
-    wrongFolds: () => wrongFolds(run),
   };
 }
 

@@ -49,13 +49,13 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       what: "the number of stored responses is too high",
       damage: set("receipts", "value + 1"),
       mend: set("receipts", "value - 1"),
-      found: [/^The number "receipts" of the store is damaged: it is 2, but the rows give 1 /],
+      found: [/^The number "receipts" of the store is damaged: it is 2, but there are 1 /],
     },
     {
       what: "the bytes of stored responses are too low",
       damage: set("answers", "value - 1"),
       mend: set("answers", "value + 1"),
-      found: [/^The number "answers" of the store is damaged: it is 1, but the rows give 2 /],
+      found: [/^The number "answers" of the store is damaged: it is 1, but there are 2 /],
     },
     {
       what: "a number is missing",
@@ -106,7 +106,7 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       damage: [`update ${table("heads")} set words_version = null where number = 1`],
       mend: [`update ${table("heads")} set words_version = '${wordsVersion}' where number = 1`],
       found: [
-        /^The search words of topics are damaged in the store: their version is missing, so the service never/,
+        /^The search words of topics are damaged in the store: their version is missing in the table \w+, so the service never/,
       ],
     },
     {
@@ -114,8 +114,8 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       damage: [`update ${refers} set attribute = 'by' where target = 'a'`],
       mend: [`update ${refers} set attribute = 'of' where target = 'a'`],
       found: [
-        /^The resource topics\/b has wrong references in the attribute of in the store \(table \w+\)/,
-        /^The resource topics\/b has wrong references in the attribute by in the store/,
+        /^The resource topics\/b has wrong references in the attribute "of" in the store \(table \w+\)/,
+        /^The resource topics\/b has wrong references in the attribute "by" in the store/,
       ],
     },
     {
@@ -166,7 +166,7 @@ function onSqlite(): readonly Damage[] {
       damage: [`update entries_1 set v2 = 9.0 where slot = 1 and row = ${row}`],
       mend: [`update entries_1 set v2 = 2.0 where slot = 1 and row = ${row}`],
       found: [
-        /^The resource topics\/b has another value in the index kind, -n than in its text in the store \(table entries_1\)\. Figures/,
+        /^The resource topics\/b has another value in the index "kind, -n" than in its text in the store \(table entries_1\)\. Figures/,
       ],
     },
     {
@@ -174,7 +174,7 @@ function onSqlite(): readonly Damage[] {
       damage: [`update entries_1 set slot = 9 where slot = 2 and row = ${row}`],
       mend: [`update entries_1 set slot = 2 where slot = 9`],
       found: [
-        /^The resource topics\/b has wrong keys for the unique attribute n, kind in the store \(table entries_1\)/,
+        /^The resource topics\/b has wrong keys for the unique attribute "n, kind" in the store \(table entries_1\)/,
         /^The table of index entries of topics is damaged in the store: 1 of its rows matches no resource: no index has the number 9/,
       ],
     },
@@ -186,7 +186,7 @@ function onSqlite(): readonly Damage[] {
       ],
       mend: ["delete from entries_1 where k = x'00'"],
       found: [
-        /: 2 of its rows match no resource: kind, -n, for the resource topics\/b, which has another value; n, kind, for no resource \(table entries_1\)\./,
+        /: 2 of its rows match no resource: "kind, -n", for the resource topics\/b, which has another value; "n, kind", for no resource \(table entries_1\)\./,
       ],
     },
     {
@@ -235,14 +235,14 @@ function onPostgres(): readonly Damage[] {
       mend: [
         "update holdfast_resources_1 set keys[2] = substr(keys[2], 1, length(keys[2]) - 1) where key = 'b'",
       ],
-      found: [/^The resource topics\/b has wrong keys for the unique attribute n, kind in the store/],
+      found: [/^The resource topics\/b has wrong keys for the unique attribute "n, kind" in the store/],
     },
     {
       what: "a resource has another word",
       damage: [`update ${words} set word = 'tatle' where word = 'title' and key = 'b'`],
       mend: [`update ${words} set word = 'title' where word = 'tatle' and key = 'b'`],
       found: [
-        /^The resource topics\/b has wrong search words of title in the store \(table holdfast_words_1\)/,
+        /^The resource topics\/b has wrong search words of "title" in the store \(table holdfast_words_1\)/,
       ],
     },
     {

@@ -59,23 +59,23 @@ export interface Fault {
 
 const faultTexts: Readonly<Record<FaultKind, { what: (of: string) => string; effect: string }>> = {
   entry: {
-    what: (of) => `has wrong keys in the index ${of}`,
+    what: (of) => `has wrong keys in the index "${of}"`,
     effect: "Lists that use this index can lack it, or have it at a wrong place.",
   },
   unique: {
-    what: (of) => `has wrong keys for the unique attribute ${of}`,
+    what: (of) => `has wrong keys for the unique attribute "${of}"`,
     effect: "Another resource can get the same value, and requests that name it by this value can miss it.",
   },
   value: {
-    what: (of) => `has another value in the index ${of} than in its text`,
+    what: (of) => `has another value in the index "${of}" than in its text`,
     effect: "Figures of the collection can be wrong.",
   },
   references: {
-    what: (of) => `has wrong references in the attribute ${of}`,
+    what: (of) => `has wrong references in the attribute "${of}"`,
     effect: "The delete of another resource can miss it, and lists of related resources can lack it.",
   },
   words: {
-    what: (of) => `has wrong search words of ${of}`,
+    what: (of) => `has wrong search words of "${of}"`,
     effect: "Searches can lack it, or find it wrongly.",
   },
   size: { what: () => "has a wrong size", effect: "Pages of lists can be longer than they may be." },
@@ -163,7 +163,7 @@ export function loweredLastId(
 
 /** A number of the whole store that is missing or has no valid form. */
 export function wrongNumber({ name, reason, effect }: WrongNumber, table: string): string {
-  return `The number "${name}" of the store is damaged: ${reason} (table ${table}). ${effect} ${restore}`;
+  return `The number ${name} of the store is damaged: ${reason} (table ${table}). ${effect} ${restore}`;
 }
 
 /** The key of a resource, by which other tables refer to it, is none that the service gives. */

@@ -142,7 +142,7 @@ export function sliceReads(driver: SliceDriver): SliceReads {
       if (collection.search.length === 0) return undefined;
       const isGathered = collection.numbers.building?.words === undefined;
       if (isGathered && (await driver.run(wordsVersionIn(driver, collection.number))) === "")
-        return "their version is missing, so the service never completes them";
+        return `their version is missing in the table ${table("heads")}, so the service never completes them`;
       return driver.brokenWords?.(collection);
     },
     forgottenDeletes: ({ number }, range) => driver.run(forgottenDeletes(driver, number, range)),
@@ -273,9 +273,7 @@ function* surplusReferences(
   )(...(after === undefined ? [] : [after]));
   const lost = rows.filter(([, , , isSurplus]) => Number(isSurplus) === 1);
   return {
-    rows: lost.map(
-      ([, attribute, target]) => `the attribute ${attribute} of no resource, with the id ${target}`,
-    ),
+    rows: lost.map(([, attribute, target]) => `"${attribute}" of no resource, with the id ${target}`),
     last: rows.at(-1)?.[0],
   };
 }

@@ -40,11 +40,19 @@ export interface KnownNumbers {
   receipts?: { receipts: number; answers: number } | undefined;
 }
 
+/** The numbers that every store has, and what a wrong one means. */
 const effects: Readonly<Record<string, string>> = {
   format: "Programs refuse the store, or read it in a wrong way.",
   groups: "Changes of different commits can seem to belong together.",
   receipts: "Stored responses can be removed too early, or be kept too long.",
   answers: "Stored responses can be removed too early, or be kept too long.",
+};
+
+/** The numbers that a SQLite file can have. */
+const ownEffects: Readonly<Record<string, string>> = {
+  files:
+    "Commands that change API keys beside a running service refuse to do it. The next start writes the number again.",
+  probes: "The service cannot find out that a full disk has space again.",
 };
 
 /** Compares the numbers with their forms, and with what is known. Unknown names are those of another version, and not wrong. */
@@ -54,7 +62,7 @@ export function wrongNumbers(
 ): readonly WrongNumber[] {
   const wrong: WrongNumber[] = [];
   const note = (name: string, reason: string) =>
-    wrong.push({ name, reason, effect: effects[name] ?? "The service can refuse to start." });
+    wrong.push({ name: `"${name}"`, reason, effect: effects[name] ?? ownEffects[name] ?? "" });
   for (const name of Object.keys(effects)) {
     const value = numbers.get(name);
     const counted = receipts?.[name as keyof typeof receipts];
@@ -63,17 +71,18 @@ export function wrongNumbers(
     else if (name === "groups" && value < groups)
       note(name, `it is ${value}, but a change has the group ${groups}`);
     else if (counted !== undefined && value !== counted)
-      note(name, `it is ${value}, but the rows give ${counted}`);
+      note(name, `it is ${value}, but there are ${counted}`);
   }
-  for (const name of ["files", "probes"]) {
+  for (const name of Object.keys(ownEffects)) {
     const value = numbers.get(name) ?? 0;
     if (!isCount(value)) note(name, `it is ${value}`);
   }
   if (!isIntactSecret(numbers))
     wrong.push({
-      name: secretNames.join('", "'),
+      name: secretNames.map((name) => `"${name}"`).join(", "),
       reason: "the parts of the secret are not those that were written",
-      effect: "Positions in the feed, cursors and tags that clients have can become invalid.",
+      effect:
+        "The service does not start, because the positions in the feed that clients have would be invalid.",
     });
   return wrong;
 }

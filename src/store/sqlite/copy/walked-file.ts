@@ -187,14 +187,14 @@ function surplusEntries(
       const text = String(row.doc);
       if (place === undefined && !unused.includes(last.slot))
         rows.push(`no index has the number ${last.slot}`);
-      else if (place !== undefined && row.id === null) rows.push(`${nameOfPlace(place)}, for no resource`);
+      else if (place !== undefined && row.id === null) rows.push(`"${nameOfPlace(place)}", for no resource`);
       else if (place !== undefined) {
         const id = String(row.id);
         const resource = { id, version: Number(row.version), updatedAt: Number(row.updated_at), text };
         // The walk has reported a damaged resource. Its text does not say what key it has.
         const isIntact = checksumOfResource(name, resource) === Number(row.checksum);
         if (isIntact && entryOf(JSON.parse(text), place)?.key.equals(last.k) !== true)
-          rows.push(`${nameOfPlace(place)}, for the resource ${name}/${id}, which has another value`);
+          rows.push(`"${nameOfPlace(place)}", for the resource ${name}/${id}, which has another value`);
       }
       bytes += Buffer.byteLength(text);
       if (bytes > sliceSize.bytes) break;

@@ -5,6 +5,7 @@ import { foldingVersion } from "../../src/collection/folding.ts";
 import { wordsVersion } from "../../src/query/search-words.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { openReader, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import type { History } from "../../src/store/port/options.ts";
 import { makePlace } from "../copy/places.ts";
 import { type Below, openBelow } from "../http/below.ts";
 import { until } from "../until.ts";
@@ -91,6 +92,18 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       mend: [`update ${table("heads")} set trimmed_up_to = 0 where number = 1`],
       found: [
         /^The counters of the collection topics are damaged in the store \(table \w+, column trimmed_up_to\)/,
+      ],
+    },
+    {
+      what: "the log of one collection can lack changes, but lacks none, and the other had more without history than it can lack",
+      damage: [
+        `update ${table("heads")} set gaps_up_to = 1 where number = 1`,
+        `update ${table("heads")} set unlogged_up_to = 2 where number = 2`,
+      ],
+      mend: [`update ${table("heads")} set gaps_up_to = 0, unlogged_up_to = 0`],
+      found: [
+        /^The counters of the collection topics are damaged in the store \(table \w+, column gaps_up_to\)/,
+        /^The counters of the collection numbers are damaged in the store \(table \w+, column unlogged_up_to\)/,
       ],
     },
     {
@@ -332,6 +345,43 @@ for (const kind of ["sqlite", "postgres"] as const)
     await store.erase(topic("b"));
     await store.close();
     assert.deepEqual(await check(address), []);
+  });
+
+for (const kind of ["sqlite", "postgres"] as const)
+  test(`a check of a store on ${kind} accepts what erases, removed changes and times without history leave`, async (t) => {
+    const address = await makePlace(t, kind);
+    const openAgain = (history: History) => openStore(address, { history, sweepMs: 20 });
+    const found = async (what: string) => assert.deepEqual(await check(address), [], what);
+    let store = await openAgain("forever");
+    const clear = { path: ["of"], collection: "topics", onDelete: "clear" } as const;
+    await store.migrate([declaration("topics", { references: [clear] })]);
+    const ids = ["a", "b", "c", "d", "e", "f"];
+    for (const id of ids) await commit(store, [created(topic(id), { of: "a" })]);
+    await store.erase(topic("a")); // also changes the others
+    await found("an erase that changes other resources");
+    await commit(store, [deleted(topic("b"), 2)]);
+    await store.erase(topic("b"));
+    await found("an erase of a deleted resource");
+    await commit(store, [updated(topic("c"), 2)]);
+    await store.close();
+    store = await openAgain({ keepDays: 0, keepChanges: 2 });
+    const left = async () => (await store.changesAfter("topics", 0, 99)).changes.length;
+    await until("old changes are removed", async () => (await left()) <= 2);
+    await found("removed changes");
+    await store.erase(topic("c"));
+    await found("an erase after changes were removed");
+    await store.close();
+    store = await openAgain("none");
+    await commit(store, [updated(topic("d"), 2)]);
+    await until("the log is empty", async () => (await left()) === 0);
+    await found("a time without history");
+    await store.close();
+    store = await openAgain("forever");
+    await commit(store, [updated(topic("d"), 3)]);
+    await store.erase(topic("e"));
+    await commit(store, [updated(topic("f"), 2)]);
+    await found("an erase in a log that begins again");
+    await store.close();
   });
 
 test("a check of a sound store with many kinds of values finds nothing, however its indexes were built", async (t) => {

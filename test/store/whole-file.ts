@@ -40,6 +40,7 @@ export async function checkFile(path: string): Promise<Checked> {
 /** Everything that a service serves, by its name. An error is the text of its name. */
 export async function serveFile(path: string): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
+  const isOutdated = hasOldWords(path);
   let store: Store;
   try {
     store = await openStore({ kind: "sqlite", path }, { sweepMs: Number.POSITIVE_INFINITY });
@@ -64,7 +65,7 @@ export async function serveFile(path: string): Promise<Record<string, unknown>> 
   await ask("list", () => store.list(topics));
   await ask("sorted", () => store.list({ ...topics, sort: byN }));
   await ask("filtered", () => store.list({ ...topics, filter: { kind: "gte", path: ["n"], values: [30] } }));
-  if (hasOldWords(path)) await until("the search words are built again", () => canSearch(store));
+  if (isOutdated) await until("the search words are built again", () => canSearch(store));
   await ask("search", () => store.list({ ...topics, words: ["title"] }));
   await ask("search for one", () => store.list({ ...topics, words: ["t42"] }));
   await ask("past", () => store.list({ ...topics, at: at + 70 }));
@@ -94,15 +95,16 @@ export async function serveFile(path: string): Promise<Record<string, unknown>> 
 
 /** Whether a file says that another version of the service has made its search words. The service then makes them again. */
 function hasOldWords(path: string): boolean {
-  const database = new DatabaseSync(path, { readOnly: true });
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(path, { readOnly: true });
     const select = database.prepare("select words_version as version from heads where number = 1");
     const version = select.get()?.version;
     return typeof version === "string" && version !== wordsVersion;
   } catch {
     return false; // the file is broken
   } finally {
-    database.close();
+    database?.close();
   }
 }
 

@@ -189,6 +189,8 @@ function wrongCounters({ plans, ownCounters }: SliceDriver, number: number): Pla
         const value = counterOf(name);
         if (!Number.isSafeInteger(value)) return true;
         const isMark = /_up_to$/.test(name);
+        // A change without history is also one that the log can lack.
+        if (name === "head.unlogged_up_to" && value > counterOf("head.gaps_up_to")) return true;
         return (value < 0 && name !== "head.checksums") || (isMark && value > sequence);
       };
       return columns.filter(isWrong).map((name) => name.replace(/^\w+\./, ""));

@@ -397,8 +397,9 @@ async function* walkLog(parts: WalkParts, collection: NumberedCollection): Async
   const section = { kind: "changes", collection: name } as const;
   const [idAt, groupAt] = [placeOf("changes", "id"), placeOf("changes", "group")];
   let last = 0;
+  let hasHole = false;
   for (;;) {
-    const { items, counts, table } = await store.slice(async (reads) => {
+    const { items, counts, table, headsTable } = await store.slice(async (reads) => {
       const found = await reads.items(section, last, sliceSize);
       const range = { after: last, upTo: Number(found.at(-1)?.[0] ?? last) };
       for (const id of await reads.forgottenDeletes(collection, range))
@@ -407,6 +408,7 @@ async function* walkLog(parts: WalkParts, collection: NumberedCollection): Async
         items: found,
         counts: await reads.counts(collection),
         table: reads.table(tableOfSection(section, number)),
+        headsTable: reads.table("heads"),
       };
     });
     const { sequence: end, gapsUpTo, unloggedUpTo, trimmedUpTo } = counts;
@@ -416,6 +418,8 @@ async function* walkLog(parts: WalkParts, collection: NumberedCollection): Async
     for (const item of items) {
       const sequence = Number(item[0]);
       if (sequence <= last) throw new OutOfOrder();
+      const from = Math.max(last, trimmedUpTo) + 1;
+      hasHole ||= from < sequence && from <= gapsUpTo;
       if (hasGap(last, sequence, counts)) onDamage(missingChanges(gapBefore(sequence, name), table));
       last = sequence;
       const damaged = damagedIn(section, item);
@@ -427,6 +431,9 @@ async function* walkLog(parts: WalkParts, collection: NumberedCollection): Async
     }
     if (items.length === 0) {
       if (lacksEnd(last, counts)) onDamage(missingChanges(endMissing(last, end, name), table));
+      // An erase, or a time without history, leaves a hole.
+      else if (gapsUpTo > trimmedUpTo && last >= gapsUpTo && !hasHole)
+        onDamage(wrongCounters(name, ["gaps_up_to"], headsTable));
       return;
     }
     if (before <= end && last > end) onDamage(laterChanges(name, end, table));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, type Expected } from "./check.ts";
+import { linkOf } from "./follow.ts";
 import { type Answer, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({
@@ -122,10 +123,9 @@ describe("a bulk change", () => {
   test("is one commit: its events and changes have one group", async () => {
     const things = fresh();
     const [a] = await fill(things, ...three);
-    const { headers } = await service.send({ path: `/api/v1/${things}/_events?since=start` });
+    const page = await service.send({ path: `/api/v1/${things}/_events?since=start` });
     await send(things, { all: true, patch: { n: 0 }, max: 3 });
-    const next = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1] ?? "";
-    const events = (await service.send({ path: next })).json as Record<string, unknown>[];
+    const events = (await service.send({ path: linkOf(page, "next") })).json as Record<string, unknown>[];
     assert.deepEqual(
       events.map(({ type, version }) => [type, version]),
       Array.from({ length: 3 }, () => [`${things}.updated`, "2"]),

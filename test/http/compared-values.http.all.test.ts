@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
+import { linkOf } from "./follow.ts";
 import { startServiceForFile } from "./service.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
@@ -153,6 +154,6 @@ test("deleted resources have natural order", async () => {
   assert.deepEqual(namesOf(await read(`books/_deleted?${pages[1]}`)), ["item 100", "item 10", "Item 9"]);
   const first = await request("GET", "books/_deleted?sort=price,name:natural&limit=1");
   assert.deepEqual(namesOf(first.json as Record<string, unknown>[]), ["Item 9"]);
-  const next = /<([^>]*)>; rel="next"/.exec(String(first.headers.link))?.[1]?.replace("/api/v1/", "") ?? "";
+  const next = linkOf(first, "next").replace("/api/v1/", "");
   assert.deepEqual(namesOf(await read(next)), ["item 10"]);
 });

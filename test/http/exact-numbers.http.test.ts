@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { almostExact, scaledExact } from "../exact-numbers.ts";
 import { machineTime } from "../until.ts";
-import { check, links } from "./check.ts";
+import { check } from "./check.ts";
+import { allPages } from "./pages.ts";
 import { type Answer, startServiceForFile } from "./service.ts";
 
 const schema = {
@@ -145,14 +146,8 @@ for (const collection of ["products", "plain"])
     test("is in the order of the values, page by page", async () => {
       const sorted = [null, ...prices.toSorted(byValue)];
       for (const sign of ["", "-"]) {
-        const found: (string | null)[] = [];
-        let answer = await get(`sort=${sign}price&limit=3`, collection);
-        for (;;) {
-          found.push(...pricesOf(answer));
-          const next = links(answer).next;
-          if (next === undefined) break;
-          answer = await service.send({ path: next });
-        }
+        const pages = await allPages(service.send, `/api/v1/${collection}?sort=${sign}price&limit=3`);
+        const found = pages.flatMap(pricesOf);
         const values = (all: readonly (string | null)[]) => all.map((each) => each && scaledExact(each));
         assert.deepEqual(values(found), values(sign === "" ? sorted : sorted.toReversed()));
       }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { listParameters } from "../../src/query/list-parameters.ts";
 import { check, links } from "./check.ts";
+import { allPages } from "./pages.ts";
 import { type Answer, jsonType, startServiceForFile } from "./service.ts";
 
 const schema = {
@@ -163,15 +164,8 @@ describe("figures", () => {
 
 describe("groups that were cut", () => {
   test("have a next link until the last, which has their number", async () => {
-    const seen: unknown[] = [];
-    let next: string | undefined = `${path}?aggregate=count&group=status&limit=3`;
-    const answers: Answer[] = [];
-    while (next !== undefined) {
-      const answer: Answer = await service.send({ path: next });
-      answers.push(answer);
-      seen.push(...(answer.json as unknown[]));
-      next = links(answer).next;
-    }
+    const answers = await allPages(service.send, `${path}?aggregate=count&group=status&limit=3`);
+    const seen = answers.flatMap(({ json }) => json as unknown[]);
     assert.deepEqual(seen, (await get("aggregate=count&group=status")).json);
     const first = `${path}?aggregate=count&group=status&limit=3&offset=0`;
     assert.deepEqual(

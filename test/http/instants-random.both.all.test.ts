@@ -6,7 +6,8 @@ import { instantKeyOf } from "../../src/collection/instants.ts";
 import { forms, picoseconds } from "../instants.ts";
 import { check } from "./check.ts";
 import { datedCollections as collections } from "./dated.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { itemsFrom } from "./pages.ts";
+import { type Service, startService } from "./service.ts";
 
 const attributes = ["at", "due", "millis", "any", "either", "free"] as const;
 const operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"] as const;
@@ -53,16 +54,8 @@ async function send(request: Parameters<Service["send"]>[0]): Promise<Record<str
 }
 
 /** The ids of a list, page by page along its links. */
-async function walk(query: string): Promise<unknown[]> {
-  const ids: unknown[] = [];
-  for (let next: string | undefined = `${path}?${query}`; next !== undefined; ) {
-    const answer: Answer = await oracle.send({ path: next });
-    assert.equal(answer.status, 200, `${next}: ${answer.text}`);
-    ids.push(...(answer.json as Dated[]).map(({ id }) => id));
-    next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
-  }
-  return ids;
-}
+const walk = async (query: string) =>
+  (await itemsFrom<Dated>(oracle.send, `${path}?${query}`)).map(({ id }) => id);
 
 test("lists, QUERY, figures, bulk changes and feeds find what the instants say", async () => {
   const draw = fc.record({

@@ -5,6 +5,8 @@ import { machineTime, until } from "../until.ts";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { datedCollections, datedSchema as schema } from "./dated.ts";
+import { linkOf } from "./follow.ts";
+import { pagesFrom } from "./pages.ts";
 import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({ collections: datedCollections, openCollections: true });
@@ -171,12 +173,9 @@ test("the links of such a list lead to all of its resources while time passes", 
   const name = "walked";
   for (let n = 0; n < 5; n++) await service.create(name, { at: inForm(-n * hour) });
   const seen: unknown[] = [];
-  let next: string | undefined = `/api/v1/${name}?at:lte=now&sort=at&limit=2`;
-  while (next !== undefined) {
-    const answer: Answer = await service.send({ path: next });
+  for await (const answer of pagesFrom(service.send, `/api/v1/${name}?at:lte=now&sort=at&limit=2`)) {
     check(answer, passing);
     seen.push(...(answer.json as { at: string }[]).map(({ at }) => at));
-    next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
   }
   assert.deepEqual(seen, [...seen].sort());
   assert.equal(seen.length, 5);
@@ -253,8 +252,7 @@ test("a QUERY that compares with the time of the request has the URL of the same
   for (let n = 0; n < 5; n++) {
     const answer = await service.send({ ...query, content: { filter, limit: 1 } });
     check(answer, { status: 200, headers: { "cache-control": "no-store", location: /now-7d/ } });
-    const next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1] ?? "";
-    const rest = await service.send({ path: next });
+    const rest = await service.send({ path: linkOf(answer, "next") });
     assert.deepEqual(
       (rest.json as { id: string }[]).map(({ id }) => id),
       ids.slice(1),
@@ -281,8 +279,7 @@ test("a rule that compares with the time of the request is applied when a reques
     };
     assert.ok((await ids()).includes(past.id));
     const events = "/api/v1/posts/_events";
-    const start = (await timed.send({ path: `${events}?since=now` })).headers.link;
-    const [, next] = /<([^>]*)>/.exec(start ?? "") ?? [];
+    const next = linkOf(await timed.send({ path: `${events}?since=now` }), "next");
     const waiting = timed.send({ path: `${next}&wait=50` });
     await until("the post has appeared", async () => (await ids()).length === 2);
     const read = await timed.send({ path: String(soon.location) });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check } from "./check.ts";
-import { type Answer, startServiceForFile } from "./service.ts";
+import { itemsFrom } from "./pages.ts";
+import { startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({ collections: { numbers: { id: "integer" } } });
 
@@ -30,13 +31,12 @@ describe("a collection of integer ids", () => {
       ids.toSorted((a, b) => a - b),
     );
     assert.equal(new Set(ids).size, 12);
-    const all: unknown[] = [];
-    for (let path: string | undefined = "/api/v1/numbers?limit=5"; path !== undefined; ) {
-      const page: Answer = await service.send({ path });
-      all.push(...(page.json as { id: number }[]).map(({ id }) => id));
-      path = /<([^>]*)>; rel="next"/.exec(page.headers.link ?? "")?.[1];
-    }
-    assert.deepEqual(all, ids, "2 comes before 10");
+    const all = await itemsFrom<{ id: number }>(service.send, "/api/v1/numbers?limit=5");
+    assert.deepEqual(
+      all.map(({ id }) => id),
+      ids,
+      "2 comes before 10",
+    );
   });
 
   test("takes the id in a PUT as number or as its shortest text, and gives the number back", async () => {

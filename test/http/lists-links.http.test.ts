@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { check, links } from "./check.ts";
+import { allPages } from "./pages.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
 let service: Service;
@@ -49,17 +50,8 @@ function ids(answer: Answer): string[] {
   return (answer.json as { id: string }[]).map(({ id }) => id);
 }
 
-async function walk(path: string, relation: "next" | "prev"): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let at: string | undefined = path; at !== undefined; ) {
-    const answer: Answer = await service.send({ path: at });
-    assert.equal(answer.status, 200, `${at}: ${answer.text}`);
-    answers.push(answer);
-    assert.ok(answers.length < 30, `${path} ends`);
-    at = links(answer)[relation];
-  }
-  return answers;
-}
+const walk = (path: string, relation: "next" | "prev") =>
+  allPages(service.send, path, { relation, most: 29 });
 
 test("from every page of any list, links lead to the rest of that list", async () => {
   await fc.assert(

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { machineTime } from "../until.ts";
+import { itemsFrom } from "./pages.ts";
 import { startServiceForFile } from "./service.ts";
 
 const text = { type: "string" } as const;
@@ -37,16 +38,8 @@ await service.create("shelves", { name: "regal 9" });
 for (const [n, name] of names.entries())
   await service.create("items", { ...(name !== null && { name, title: name }), shelfId: 1 + (n % 2) });
 
-async function walk(path: string): Promise<number[]> {
-  const ids: number[] = [];
-  for (let next: string | undefined = `/api/v1/${path}`; next !== undefined; ) {
-    const answer = await service.send({ path: next });
-    assert.equal(answer.status, 200, answer.text);
-    ids.push(...(answer.json as { id: number }[]).map(({ id }) => id));
-    next = /<([^>]*)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
-  }
-  return ids;
-}
+const walk = async (path: string) =>
+  (await itemsFrom<{ id: number }>(service.send, `/api/v1/${path}`)).map(({ id }) => id);
 
 test("pages follow each other exactly, with an index, without one, and backwards", async () => {
   for (const name of ["name", "title"]) {

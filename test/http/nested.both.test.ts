@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { check } from "./check.ts";
+import { linkOf } from "./follow.ts";
 import { startServiceForFile } from "./service.ts";
 
 const id = { type: "string", maxLength: 128 } as const;
@@ -95,12 +96,12 @@ test("its pages continue on the nested path, and its events are those of the col
   const { id: author, path } = await service.create("users");
   for (const title of ["a", "b", "c"]) await service.create("articles", { title, authorId: author });
   const first = await get(`${path}/articles?limit=2`);
-  const [, next = ""] = /<([^>]+)>; rel="next"/.exec(first.headers.link ?? "") ?? [];
+  const next = linkOf(first, "next");
   assert.ok(next.startsWith(`${path}/articles?limit=2&cursor=`), next);
   assert.deepEqual(titles((await get(next)).json), ["c"]);
   const [, cursor = ""] = /cursor=(.*)$/.exec(next) ?? [];
   assert.deepEqual(titles((await get(`/api/v1/articles?authorId=${author}&cursor=${cursor}`)).json), ["c"]);
-  const [, monitor = ""] = /<([^>]+)>; rel="monitor"/.exec(first.headers.link ?? "") ?? [];
+  const monitor = linkOf(first, "monitor");
   assert.ok(monitor.startsWith(`/api/v1/articles/_events?authorId:eq=${author}&since=`), monitor);
   await service.create("articles", { title: "d", authorId: author });
   await service.create("articles", { title: "e" });
@@ -191,7 +192,7 @@ test("without a schema, a reference by a number and by a string lead to the same
   const ns = (json: unknown) => (json as { n: number }[]).map(({ n }) => n);
   assert.deepEqual(ns((await get(`${counter.path}/notes`)).json), [1, 2]);
   const first = await get(`${counter.path}/notes?limit=1`);
-  const [, next = ""] = /<([^>]+)>; rel="next"/.exec(first.headers.link ?? "") ?? [];
+  const next = linkOf(first, "next");
   assert.deepEqual(ns((await get(next)).json), [2]);
   const { notes } = (await get(`${counter.path}?embed=notes(sort:counter)`)).json as { notes: unknown };
   assert.deepEqual(ns(notes), [1, 2]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { check, links } from "./check.ts";
+import { allPages } from "./pages.ts";
 import { type Answer, type Made, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
@@ -15,17 +16,7 @@ function bodies(from: number, to: number): unknown[] {
 }
 
 /** Follows `next` to the end. Returns every response. */
-async function walk(path: string): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const answer: Answer = await service.send({ path: next });
-    assert.equal(answer.status, 200, answer.text);
-    answers.push(answer);
-    assert.ok(answers.length < 50, "the walk ends");
-    next = links(answer).next;
-  }
-  return answers;
-}
+const walk = (path: string) => allPages(service.send, path, { most: 49 });
 
 test("a walk sorted by an attribute that has no value in many resources sees each resource once", async () => {
   const values = [null, undefined, {}, 1, null, undefined, {}, 1, null];

@@ -16,6 +16,7 @@ import {
 } from "../related-model.ts";
 import { generator, seed } from "../seed.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
+import { itemsFrom, pagesFrom } from "./pages.ts";
 import { type Service, startService } from "./service.ts";
 
 const text = { type: "string" } as const;
@@ -411,11 +412,9 @@ test("the pages of a list that related resources sort have each resource once, i
     const [sort, compare] = randomSort(caller, collection);
     const expected = world[collection].filter((each) => canList(caller, collection, each)).sort(compare);
     const seen: unknown[] = [];
-    let path: string | undefined = `/api/v1/${collection}?${sort}&limit=3`;
-    while (path !== undefined) {
-      const { json, headers } = await sendAs(service, caller, { method: "GET", path });
+    const path = `/api/v1/${collection}?${sort}&limit=3`;
+    for await (const { json } of pagesFrom((request) => sendAs(service, caller, request), path)) {
       seen.push(...(json as Resource[]).map(({ id }) => id));
-      path = /<([^>]+)>; rel="next"/.exec(headers.link ?? "")?.[1];
       pages++;
     }
     const context = `HOLDFAST_TEST_SEED=${seed} ${caller} ${collection} ${sort}`;
@@ -457,13 +456,14 @@ test("the links of cut arrays lead to the rest", async () => {
         comments: Resource[];
         _next?: { comments: string };
       };
-      const seen = one.comments.map(({ id }) => id);
-      for (let link = one._next?.comments; link !== undefined; ) {
-        const { json, headers } = await sendAs(service, caller, { method: "GET", path: link });
-        seen.push(...(json as Resource[]).map(({ id }) => id));
-        link = /<([^>]+)>; rel="next"/.exec(headers.link ?? "")?.[1];
-      }
-      assert.deepEqual(seen, all);
+      const seen = [...one.comments];
+      const link = one._next?.comments;
+      if (link !== undefined)
+        seen.push(...(await itemsFrom<Resource>((request) => sendAs(service, caller, request), link)));
+      assert.deepEqual(
+        seen.map(({ id }) => id),
+        all,
+      );
     }
 });
 

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { makeFolder } from "../folder.ts";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
+import { linkOf } from "./follow.ts";
 import { startService, startServiceForFile } from "./service.ts";
 import { openTestStore } from "./test-store.ts";
 
@@ -202,7 +203,7 @@ describe("embed", () => {
 
   test("follows the pages of a list", async () => {
     const answer = await get("/articles?embed=author&limit=1&sort=title");
-    const [, next = ""] = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? "") ?? [];
+    const next = linkOf(answer, "next");
     assert.match(next, /embed=author/);
     const [two] = (await service.send({ method: "GET", path: next })).json as Json[];
     assert.deepEqual(two?.author, { id: bob, name: "Bob" });
@@ -609,7 +610,7 @@ describe("a sort and groups through a reference", () => {
       await service.create("articles", { title: "paged", authorId: user.id });
     }
     const page = await get("/articles?title=paged&sort=author.name&limit=2");
-    const next = /<([^>]+)>; rel="next"/.exec(page.headers.link ?? "")?.[1] ?? "";
+    const next = linkOf(page, "next");
     // The position of the page is that of the time of the page.
     await service.send({ method: "PATCH", path: users[1]?.path ?? "", content: { name: "kz" } });
     const rest = await service.send({ method: "GET", path: next });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { type Service, type ServiceOptions, startFor, startService } from "../http/service.ts";
 import { machineTime } from "../until.ts";
 import { openBrowser, patienceMs, picturesFolder, watchPage } from "./browser.ts";
 
@@ -190,8 +190,7 @@ describe("the page at /docs of an open service", { skip }, () => {
   });
 
   test("lets a page load nothing from elsewhere, nor run what stands in the page", async (t) => {
-    const other = await startService();
-    t.after(() => other.stop());
+    const other = await startFor(t);
     const page = await browser.newPage();
     page.setDefaultTimeout(patienceMs);
     await page.goto(`${service.origin}/docs`);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient, NotFoundError, ProblemError } from "../../client/src/index.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { startService, startServiceForFile } from "../http/service.ts";
+import { startFor, startServiceForFile } from "../http/service.ts";
 import { machineTime } from "../until.ts";
 import { config } from "./config.ts";
 
@@ -42,8 +42,7 @@ test("keys are created, used, rotated and revoked", async (t) => {
     administrators: [{ role: "ops" }],
     keyRoles: ["editor"],
   };
-  const own = await startService({ auth, collections: config.collections });
-  t.after(() => own.stop());
+  const own = await startFor(t, { auth, collections: config.collections });
   const baseUrl = `${own.origin}/api/v1`;
   const token = tokenOf(pair, claimsAt(machineTime(), { sub: "olga", roles: ["ops"] }));
   const { $keys } = createClient<typeof config>({ baseUrl, token });

@@ -10,7 +10,7 @@ import {
   type SignedIn,
   type User,
 } from "../../client/src/index.ts";
-import { startService } from "../http/service.ts";
+import { startFor } from "../http/service.ts";
 import { codeAt } from "../http/users/authenticator-app.ts";
 import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
 import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
@@ -285,8 +285,7 @@ test("in a browser the end of a session is seen at the next request that needs o
 });
 
 test("a service without users has no sign-in", async (t) => {
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   const { $auth: auth } = createClient({ baseUrl: `${service.origin}/api/v1` });
   await assert.rejects(auth.user(), NotFoundError);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ConflictError, createClient, NotFoundError, ResultHiddenError } from "../../client/src/index.ts";
 import { defineConfig } from "../../src/index.ts";
 import { auth, sendAs } from "../http/access/callers.ts";
-import { startServiceForFile } from "../http/service.ts";
+import { startFor, startServiceForFile } from "../http/service.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
 const config = defineConfig({
@@ -104,9 +104,9 @@ test("an import by a unique key reports what it made, changed and left", async (
   assert.deepEqual([again.made, again.changed, again.same], [0, 0, 1]);
 });
 
-test("a caller who cannot read gets the id of what is made, and an error for what is replaced", async () => {
+test("a caller who cannot read gets the id of what is made, and an error for what is replaced", async (t) => {
   const { users: articles } = config.collections;
-  const closed = await startServiceForFile({
+  const closed = await startFor(t, {
     auth,
     collections: { articles: { ...articles, access: { write: "authenticated", read: "authenticated" } } },
   });

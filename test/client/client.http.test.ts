@@ -13,7 +13,7 @@ import {
 } from "../../client/src/index.ts";
 import { problems } from "../../src/errors.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { type Service, startService } from "../http/service.ts";
+import { type Service, startFor, startService } from "../http/service.ts";
 import { machineTime, nextMillisecond } from "../until.ts";
 import { config } from "./config.ts";
 
@@ -32,11 +32,10 @@ test("the client imports nothing but itself", () => {
 test("a caller who can write and not read gets the id of what it wrote", async (t) => {
   const pair = createPair("EdDSA");
   const access = { read: "authenticated", write: "authenticated" } as const;
-  const service = await startService({
+  const service = await startFor(t, {
     auth: { keys: false, jwt: settingsFor([pair]) },
     collections: { books: { id: "integer", access }, notes: { access } },
   });
-  t.after(() => service.stop());
   const baseUrl = `${service.origin}/api/v1`;
   const clientWith = (scope: object) =>
     createClient<typeof config>({

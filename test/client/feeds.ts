@@ -1,7 +1,7 @@
 /** Helpers for tests of feeds: a service behind a proxy, and readers of feeds. */
 import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
-import { type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { type Service, type ServiceOptions, startFor } from "../http/service.ts";
 import { randomOf, seed } from "../seed.ts";
 import { until } from "../until.ts";
 import { config } from "./config.ts";
@@ -20,8 +20,7 @@ export const retry = { baseMs: 5, maxMs: 50 };
 
 /** Starts a service with the tests' collections. It stops after the test. */
 export async function startFixture(t: TestContext, options: ServiceOptions = {}): Promise<Fixture> {
-  const service = await startService({ collections: config.collections, ...options });
-  t.after(() => service.stop());
+  const service = await startFor(t, { collections: config.collections, ...options });
   const proxy = await startStreamProxy(service.port);
   t.after(() => proxy.stop());
   const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { npm, type Packed, strangersEnvironment } from "../commands/stranger.ts";
 import { makeFolder } from "../folder.ts";
-import { startService } from "../http/service.ts";
+import { startFor } from "../http/service.ts";
 
 const program = `
   import { createClient } from "holdfast-client";
@@ -84,8 +84,7 @@ test("the client, installed in an empty folder,", async (t) => {
     await t.test(`works in ${name}`, async (t) => {
       const runs = await promisify(execFile)(command, ["--version"]).catch(() => undefined);
       if (runs === undefined) return t.skip(`needs ${command}: get it from ${from}`);
-      const service = await startService();
-      t.after(() => service.stop());
+      const service = await startFor(t);
       const args = [...flags, "program.ts", `${service.origin}/api/v1`];
       // The test runner asks for colours where its own output is a terminal.
       const { FORCE_COLOR: _, ...env } = process.env;

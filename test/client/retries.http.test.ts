@@ -16,7 +16,7 @@ import {
   TimeoutError,
 } from "../../client/src/index.ts";
 import { waitMs } from "../../client/src/retry.ts";
-import { type Service, startService } from "../http/service.ts";
+import { type Service, startFor, startService } from "../http/service.ts";
 import { machineTime, until } from "../until.ts";
 import { config } from "./config.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
@@ -130,15 +130,13 @@ describe("when the answer is lost after the commit, the client", () => {
 });
 
 test("the client comes back when the rate limit lets it", async (t) => {
-  const service = await startService({ rate: { requests: 1, perSeconds: 1 } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { rate: { requests: 1, perSeconds: 1 } });
   const client = createClient({ baseUrl: `${service.origin}/api/v1`, retry: { baseMs: 5, attempts: 20 } });
   for (const n of [1, 2, 3]) await client.notes?.create({ n });
 });
 
 test("the client does not wait longer for the rate limit than it may", async (t) => {
-  const service = await startService({ rate: { requests: 1, perSeconds: 600 } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { rate: { requests: 1, perSeconds: 600 } });
   const client = createClient({ baseUrl: `${service.origin}/api/v1` });
   await client.notes?.create({});
   await assert.rejects(
@@ -285,11 +283,10 @@ test("waits grow, vary, heed Retry-After and have an end", () => {
 });
 
 test("a retry that must not see the stored response throws ResultHiddenError, and the write took effect", async (t) => {
-  const service = await startService({
+  const service = await startFor(t, {
     collections: config.collections,
     trustProxy: ["127.0.0.1"],
   });
-  t.after(() => service.stop());
   // Without a credential, the service shows a stored response only to the address of the first request.
   const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
   const { id } = await direct.articles.create({ title: "Hidden result", views: 1 });

@@ -9,14 +9,13 @@ import { CloudEvent, HTTP } from "cloudevents";
 import { EventSource } from "eventsource";
 import { openBrowser } from "../browser/browser.ts";
 import { eventsOf, follow } from "../http/follow.ts";
-import { type Service, startService } from "../http/service.ts";
+import { type Service, startFor } from "../http/service.ts";
 import { until } from "../until.ts";
 
 const path = "/api/v1/topics/_events?since=start";
 
 async function start(t: TestContext): Promise<Service> {
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   return service;
 }
 

@@ -5,7 +5,7 @@ import { type DataProvider, fetchUtils, HttpError } from "ra-core";
 import jsonServerProvider from "ra-data-json-server";
 import simpleRestProvider from "ra-data-simple-rest";
 import { holdfastDataProvider } from "../../react-admin/src/index.ts";
-import { startService } from "../http/service.ts";
+import { type ServiceOptions, startFor } from "../http/service.ts";
 import { type Fixture, kept, modes, ownTopic, type Topic, trickyTexts, useFixture } from "./fixture.ts";
 
 const providers = {
@@ -63,8 +63,7 @@ describe("what the providers do by themselves", () => {
 
 for (const [name, provider] of Object.entries(providers)) {
   test(`${name} works with ids that are integers`, async (t) => {
-    const service = await startService({ collections: { numbers: { id: "integer" } } });
-    t.after(() => service.stop());
+    const service = await startFor(t, { collections: { numbers: { id: "integer" } } });
     const url = `${service.origin}/api/v1`;
     const numbers = holdfastDataProvider(provider(url, httpClient), { url, httpClient });
     const created = [];
@@ -392,9 +391,8 @@ for (const [name, provider] of Object.entries(providers)) {
       },
     } as const;
 
-    async function start(t: TestContext, options: Parameters<typeof startService>[0] = { collections }) {
-      const service = await startService(options);
-      t.after(() => service.stop());
+    async function start(t: TestContext, options: ServiceOptions = { collections }) {
+      const service = await startFor(t, options);
       const url = `${service.origin}/api/v1`;
       const sent: string[] = [];
       const counting: typeof httpClient = (address, options) => {

@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { makeFolder } from "../folder.ts";
 import { auth } from "../http/access/callers.ts";
-import { type ServiceOptions, startService } from "../http/service.ts";
+import { type ServiceOptions, startFor } from "../http/service.ts";
 import { run } from "./cli.ts";
 
 const configuration = {
@@ -117,8 +117,7 @@ test("without declared collections any name has any attributes, and what cannot 
 
 /** A service, and its address. */
 async function serve(t: TestContext, options: ServiceOptions): Promise<string> {
-  const service = await startService(options);
-  t.after(() => service.stop());
+  const service = await startFor(t, options);
   return service.origin;
 }
 

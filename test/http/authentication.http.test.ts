@@ -9,7 +9,7 @@ import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";
 import { machineTime, until } from "../until.ts";
 import { check } from "./check.ts";
-import { type Request, startService, startServiceForFile } from "./service.ts";
+import { type Request, startFor, startServiceForFile } from "./service.ts";
 
 const pair = createPair("ES256");
 const rsa = createPair("RS256");
@@ -333,16 +333,14 @@ describe("somebody who is known", () => {
 });
 
 test("credentials of a kind that the service does not take are invalid tokens", async (t) => {
-  const bare = await startService({ auth: { keys: false, jwt: settingsFor([pair]) } });
-  t.after(() => bare.stop());
+  const bare = await startFor(t, { auth: { keys: false, jwt: settingsFor([pair]) } });
   const answer = await bare.send({ path: "/api/v1/topics", headers: as(key) });
   assert.equal(answer.status, 401);
   assert.match(answer.text, /The service does not accept this kind of credential\./);
 });
 
 test("where nobody is asked who they are, credentials are left alone", async (t) => {
-  const open = await startService();
-  t.after(() => open.stop());
+  const open = await startFor(t);
   for (const authorization of ["Bearer nonsense", "Basic x"])
     assert.equal((await open.send({ path: "/api/v1/topics", headers: { authorization } })).status, 200);
 });

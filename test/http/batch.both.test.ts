@@ -1,7 +1,7 @@
 /** Batches over real sockets: what each sentence of their reference promises. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Answer, startService, startServiceForFile } from "./service.ts";
+import { type Answer, startFor, startServiceForFile } from "./service.ts";
 
 const path = "/api/v1/_batch";
 
@@ -280,8 +280,8 @@ describe("a batch with an operation that fails", () => {
     assert.equal(await etagOf(made.path), '"1"');
   });
 
-  test("has the index also where only the whole shows the fault: a unique value", async () => {
-    const own = await startService({
+  test("has the index also where only the whole shows the fault: a unique value", async (t) => {
+    const own = await startFor(t, {
       collections: {
         users: {
           schema: { type: "object", properties: { name: { type: "string", maxLength: 50 } } },
@@ -289,48 +289,40 @@ describe("a batch with an operation that fails", () => {
         },
       },
     });
-    try {
-      const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
-      const ada = await own.create("users", { name: "ada" });
-      const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
-      const gone = [
-        { ...create("brief"), as: "b" },
-        { method: "DELETE", path: "/users/$b" },
-      ];
-      const taken = await send([...gone, create("bob"), create("ada")]);
-      const problem = taken.json as Refusal;
-      assert.deepEqual([taken.status, problem.code, problem.operation], [409, "UNIQUE_VIOLATION", 3]);
-      assert.equal(problem.violations?.[0]?.pointer, "#/name");
-      assert.equal(((await own.send({ path: "/api/v1/users" })).json as unknown[]).length, 1);
-      const twins = (await send([create("cy"), create("dee"), create("cy")])).json as Refusal;
-      assert.deepEqual([twins.code, twins.operation], ["UNIQUE_VIOLATION", 2]);
-      const freed = [{ method: "PATCH", path: `/users/${ada.id}`, body: { name: "eve" } }, create("ada")];
-      assert.equal((await send(freed)).status, 200);
-    } finally {
-      await own.stop();
-    }
+    const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
+    const ada = await own.create("users", { name: "ada" });
+    const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
+    const gone = [
+      { ...create("brief"), as: "b" },
+      { method: "DELETE", path: "/users/$b" },
+    ];
+    const taken = await send([...gone, create("bob"), create("ada")]);
+    const problem = taken.json as Refusal;
+    assert.deepEqual([taken.status, problem.code, problem.operation], [409, "UNIQUE_VIOLATION", 3]);
+    assert.equal(problem.violations?.[0]?.pointer, "#/name");
+    assert.equal(((await own.send({ path: "/api/v1/users" })).json as unknown[]).length, 1);
+    const twins = (await send([create("cy"), create("dee"), create("cy")])).json as Refusal;
+    assert.deepEqual([twins.code, twins.operation], ["UNIQUE_VIOLATION", 2]);
+    const freed = [{ method: "PATCH", path: `/users/${ada.id}`, body: { name: "eve" } }, create("ada")];
+    assert.equal((await send(freed)).status, 200);
   });
 
-  test("makes no collection", async () => {
-    const own = await startService({ limits: { collections: 1 } });
-    try {
-      const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
-      const create = (name: string) => ({ method: "POST", path: `/${name}`, body: {} });
-      const none = { method: "DELETE", path: "/none/1" };
-      assert.equal((await send([create("a"), none])).status, 400);
-      const both = await send([create("b"), create("c")]);
-      assert.deepEqual(
-        [(both.json as Refusal).code, (both.json as Refusal).operation],
-        ["TOO_MANY_COLLECTIONS", 1],
-      );
-      assert.equal((await send([create("d")])).status, 200);
-    } finally {
-      await own.stop();
-    }
+  test("makes no collection", async (t) => {
+    const own = await startFor(t, { limits: { collections: 1 } });
+    const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
+    const create = (name: string) => ({ method: "POST", path: `/${name}`, body: {} });
+    const none = { method: "DELETE", path: "/none/1" };
+    assert.equal((await send([create("a"), none])).status, 400);
+    const both = await send([create("b"), create("c")]);
+    assert.deepEqual(
+      [(both.json as Refusal).code, (both.json as Refusal).operation],
+      ["TOO_MANY_COLLECTIONS", 1],
+    );
+    assert.equal((await send([create("d")])).status, 200);
   });
 
-  test("makes no collection, also if the store refuses the whole", async () => {
-    const own = await startService({
+  test("makes no collection, also if the store refuses the whole", async (t) => {
+    const own = await startFor(t, {
       openCollections: true,
       collections: {
         users: {
@@ -339,23 +331,19 @@ describe("a batch with an operation that fails", () => {
         },
       },
     });
-    try {
-      const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
-      const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
-      const fresh = { method: "POST", path: "/fresh", body: {} };
-      const refused = await send([fresh, create("ada"), create("ada")]);
-      const { code, operation } = refused.json as Refusal;
-      assert.deepEqual([code, operation], ["UNIQUE_VIOLATION", 2]);
-      const names = async () =>
-        ((await own.send({ path: "/api/v1" })).json as { collections: { name: string }[] }).collections.map(
-          ({ name }) => name,
-        );
-      assert.deepEqual(await names(), ["users"]);
-      assert.equal((await send([fresh, create("ada")])).status, 200);
-      assert.deepEqual(await names(), ["fresh", "users"]);
-    } finally {
-      await own.stop();
-    }
+    const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
+    const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
+    const fresh = { method: "POST", path: "/fresh", body: {} };
+    const refused = await send([fresh, create("ada"), create("ada")]);
+    const { code, operation } = refused.json as Refusal;
+    assert.deepEqual([code, operation], ["UNIQUE_VIOLATION", 2]);
+    const names = async () =>
+      ((await own.send({ path: "/api/v1" })).json as { collections: { name: string }[] }).collections.map(
+        ({ name }) => name,
+      );
+    assert.deepEqual(await names(), ["users"]);
+    assert.equal((await send([fresh, create("ada")])).status, 200);
+    assert.deepEqual(await names(), ["fresh", "users"]);
   });
 });
 

@@ -5,8 +5,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../until.ts";
-import { seeds, send, start } from "./bulk-fixture.ts";
+import { seeds, send } from "./bulk-fixture.ts";
 import { check } from "./check.ts";
+import { startFor } from "./service.ts";
 
 const mebibyte = 1024 * 1024;
 const limit = 4 * mebibyte;
@@ -14,7 +15,7 @@ const limit = 4 * mebibyte;
 const update = { all: true, update: { n: { $set: 1 } }, max: 1_000 };
 
 test("1,000 resources of almost 4 MiB are changed and deleted, within the bounds of memory and event loop", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {} },
     seeds: { things: seeds(1_000, limit - 10_000) },
     probe: { rssBytes: 400_000_000 },
@@ -33,7 +34,7 @@ test("1,000 resources of almost 4 MiB are changed and deleted, within the bounds
 });
 
 test("more than 4 MiB before the change is a 413 and changes nothing, and what is just within is changed", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { within: {}, beyond: {} },
     seeds: { within: seeds(100, limit), beyond: seeds(100, limit + 1) },
     probe: { rssBytes: 400_000_000 },
@@ -56,7 +57,7 @@ test("more than 4 MiB before the change is a 413 and changes nothing, and what i
 
 test("what follows from deletes counts as well", async (t) => {
   const books = { by: { collection: "authors", onDelete: "cascade" } } as const;
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { authors: {}, books: { references: books } },
     seeds: {
       authors: seeds(100, 1.5 * mebibyte),
@@ -75,7 +76,7 @@ test("what follows from deletes counts as well", async (t) => {
 });
 
 test("while the memory is used up, a bulk change of large resources is a 503 and changes nothing", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {}, others: {} },
     seeds: { things: seeds(10, mebibyte), others: seeds(1, 200) },
     wireBounds: { maxHeldBytes: 400_000 },
@@ -101,7 +102,7 @@ test("while the memory is used up, a bulk change of large resources is a 503 and
 });
 
 test("many bulk changes at once leave the queues of other writes free", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {}, others: {} },
     seeds: { things: seeds(1_000, 300_000) },
   });
@@ -115,7 +116,7 @@ test("many bulk changes at once leave the queues of other writes free", async (t
 });
 
 test("a read-only service refuses a bulk change, and a dry run", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {} },
     seeds: { things: seeds(2, 200) },
     readOnly: true,
@@ -125,7 +126,7 @@ test("a read-only service refuses a bulk change, and a dry run", async (t) => {
 });
 
 test("without history, a bulk change works and leaves no event", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {} },
     seeds: { things: seeds(2, 200) },
     history: "none",

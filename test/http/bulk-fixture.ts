@@ -1,12 +1,5 @@
 /** Resources of certain sizes, and bulk changes of them. */
-import type { TestContext } from "node:test";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
-
-export async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
+import type { Answer, Service } from "./service.ts";
 
 /** Resources whose texts have this many bytes in total, and half as many characters. */
 export function seeds(

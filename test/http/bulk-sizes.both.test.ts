@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seeds, send, start } from "./bulk-fixture.ts";
+import { seeds, send } from "./bulk-fixture.ts";
 import { check } from "./check.ts";
+import { startFor } from "./service.ts";
 
 test("more than 4 MiB after the change is a 413 and changes nothing", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { things: {} },
     seeds: { things: seeds(1_000, 100_000) },
     probe: { rssBytes: 400_000_000 },

@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { eventsOf, linkOf } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
+import { startFor } from "./service.ts";
 
 test("a busy collection does not delay the events of the others", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   const operations = Array.from({ length: 20 }, (_, n) => ({ method: "POST", path: "/a", body: { n } }));
   const write = async () => {
     const sent = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });

@@ -6,7 +6,7 @@ import { until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { batchesMakeOne, clientsMakeOne, clientsMeetNoConflict } from "./key-races.ts";
-import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Request, startFor, startServiceForFile } from "./service.ts";
 import { type HeldCommit, holdCommits } from "./store-spy.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
@@ -311,11 +311,10 @@ test("contents, formats and quotas are those of every write", async (t) => {
     problem: "UNIQUE_VIOLATION",
     more: ["holder"],
   });
-  const limited = await startService({
+  const limited = await startFor(t, {
     collections: { people: { schema: { properties: { email: text } }, unique: ["email"] } },
     rate: { requests: 1, perSeconds: 600 },
   });
-  t.after(() => limited.stop());
   await limited.send({ path: `${base}/people` });
   for (const method of ["PUT", "PATCH", "DELETE"])
     check(await limited.send(request(method, at("a"), method === "DELETE" ? undefined : { email: "a" })), {
@@ -384,12 +383,11 @@ describe("at once", () => {
 
   /** A service whose commits wait until they are let go, with a PUT by a key that another resource gets before its commit. */
   async function overtakenPut(t: TestContext) {
-    const own = await startService({
+    const own = await startFor(t, {
       collections: {
         people: { schema: { properties: { code: text, n: { type: "integer" } } }, unique: ["code"] },
       },
     });
-    t.after(() => own.stop());
     await own.create("people", { code: "first" }); // the collection exists from now on
     const { held, end } = holdCommits(t);
     /** The next commit, which waits. */

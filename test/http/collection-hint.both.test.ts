@@ -1,23 +1,17 @@
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Answer, startFor } from "./service.ts";
 
 const prefix = "/api/v1";
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 describe("the hint about a misspelled collection", () => {
   const hintOf = ({ headers }: Answer) => headers["holdfast-hint"];
   const meant = (name: string) => `did you mean "${name}"?`;
 
   test("is a header of the empty 404, for each method and each path in the collection", async (t) => {
-    const service = await start(t, { collections: { issues: {}, users: {} } });
+    const service = await startFor(t, { collections: { issues: {}, users: {} } });
     for (const path of ["isues", "isues/", "isues/1", "isues/1/_changes", "Issues?limit=1", "isues/_bulk"])
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "QUERY"]) {
         const answer = await service.send({ method, path: `${prefix}/${path}` });
@@ -31,7 +25,7 @@ describe("the hint about a misspelled collection", () => {
   });
 
   test("names only what the caller can list", async (t) => {
-    const service = await start(t, {
+    const service = await startFor(t, {
       auth,
       collections: {
         issues: { access: { read: { role: "hr" } } },
@@ -53,7 +47,7 @@ describe("the hint about a misspelled collection", () => {
   });
 
   test("is also a header of an empty list of a collection that does not exist yet", async (t) => {
-    const service = await start(t);
+    const service = await startFor(t);
     const { path } = await service.create("issues");
     assert.equal((await service.send({ method: "DELETE", path })).status, 205);
     const list = await service.send({ path: `${prefix}/isues` });

@@ -1,22 +1,16 @@
 /** The list of collections at the prefix, over real sockets. */
 import assert from "node:assert/strict";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { databaseFor } from "../postgres/databases.ts";
 import { auth, type Caller, outcome, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Answer, type Service, startFor, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
 
 const prefix = "/api/v1";
 const allow = "GET, HEAD, OPTIONS";
 const serviceDesc = '</openapi.json>; rel="service-desc"';
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** The expected response with these collections. */
 function listing(names: readonly string[], below = prefix) {
@@ -34,7 +28,7 @@ function namesIn(answer: Answer): string[] {
 
 describe("the list of collections", () => {
   test("of an open service has the collections that exist, sorted by name", async (t) => {
-    const service = await start(t);
+    const service = await startFor(t);
     check(await service.send({ path: prefix }), listing([]));
     check(await service.send({ path: `${prefix}/topics` }), { status: 200, json: [] });
     check(await service.send({ path: prefix }), listing([]));
@@ -55,16 +49,16 @@ describe("the list of collections", () => {
     await open.create("others");
     await open.create("users");
     await open.stop();
-    const service = await start(t, { collections, store });
+    const service = await startFor(t, { collections, store });
     check(await service.send({ path: prefix }), listing(["articles", "users"]));
-    const both = await start(t, { collections, store, openCollections: true });
+    const both = await startFor(t, { collections, store, openCollections: true });
     check(await both.send({ path: prefix }), listing(["articles", "others", "users"]));
   });
 
   test("has the collections that another instance on the database has made", async (t) => {
     const url = await databaseFor(t);
     const store = { kind: "postgres", url } as const;
-    const [first, second] = [await start(t, { store }), await start(t, { store })];
+    const [first, second] = [await startFor(t, { store }), await startFor(t, { store })];
     check(await second.send({ path: prefix }), listing([]));
     await first.create("topics");
     check(await second.send({ path: prefix }), listing(["topics"]));
@@ -76,7 +70,7 @@ describe("the list of collections", () => {
       const names = Array.from({ length: 1_000 }, (_, n) => `c${String(n).padStart(4, "0")}`);
       const collections = Object.fromEntries(names.toReversed().map((name) => [name, {}]));
       // The schemas are compiled in the thread that is watched.
-      const service = await start(t, { collections, auth });
+      const service = await startFor(t, { collections, auth });
       assert.deepEqual(namesIn(await sendAs(service, "ada", { path: prefix })), names);
       assert.deepEqual(namesIn(await service.send({ path: prefix })), []);
     });
@@ -87,7 +81,7 @@ describe("the list of collections", () => {
     ["", "/"],
   ] as const)
     test(`is at "${path}" where the prefix is "${own}"`, async (t) => {
-      const service = await start(t, { prefix: own });
+      const service = await startFor(t, { prefix: own });
       await service.create("topics");
       check(await service.send({ path }), listing(["topics"], own));
       if (own === "") return;
@@ -97,7 +91,7 @@ describe("the list of collections", () => {
     });
 
   test("has no Link if the service does not describe itself", async (t) => {
-    const service = await start(t, { docs: false });
+    const service = await startFor(t, { docs: false });
     check(await service.send({ path: prefix }), {
       status: 200,
       headers: { "Cache-Control": "no-store", Link: undefined },
@@ -229,7 +223,7 @@ describe("a caller", () => {
   });
 
   test("of an open service with auth finds its collections only with a credential", async (t) => {
-    const open = await start(t, { auth });
+    const open = await startFor(t, { auth });
     await sendWith(open, { sub: "ada" }, { method: "POST", path: `${prefix}/notes`, content: {} });
     assert.deepEqual(namesIn(await sendAs(open, "bob", { path: prefix })), ["notes"]);
     assert.deepEqual(namesIn(await sendAs(open, undefined, { path: prefix })), []);
@@ -238,13 +232,13 @@ describe("a caller", () => {
   });
 
   test("uses the rate limit as with any other request", async (t) => {
-    const limited = await start(t, { rate: { requests: 1, perSeconds: 600 } });
+    const limited = await startFor(t, { rate: { requests: 1, perSeconds: 600 } });
     assert.equal((await limited.send({ path: prefix })).status, 200);
     check(await limited.send({ path: prefix }), { status: 429, problem: "QUOTA_EXCEEDED" });
   });
 
   test("without encryption is refused if the service requires it", async (t) => {
-    const strict = await start(t, { requireTls: true, trustProxy: ["127.0.0.1"] });
+    const strict = await startFor(t, { requireTls: true, trustProxy: ["127.0.0.1"] });
     check(await strict.send({ path: prefix }), { status: 403, problem: "TLS_REQUIRED" });
     const headers = { "X-Forwarded-Proto": "https" };
     assert.equal((await strict.send({ path: prefix, headers })).status, 200);

@@ -7,7 +7,7 @@ import { Compressions, compressed } from "../../src/http/wire/compression.ts";
 import { until } from "../until.ts";
 import { createAdmission } from "./admission.ts";
 import { decoded } from "./decoded.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor } from "./service.ts";
 import { openUnread } from "./unread.ts";
 
 const path = "/api/v1/large";
@@ -22,8 +22,7 @@ const ways: Record<string, string>[] = [
 ];
 
 async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
+  const service = await startFor(t, options);
   for (let n = 0; n < 4; n++)
     await service.create("large", { text: randomBytes(380_000).toString("base64") });
   return service;

@@ -1,9 +1,9 @@
 /** Compressed answers: who gets them, that they hold the same bytes, and that conditions go on working. */
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { generator } from "../seed.ts";
 import { check, vary } from "./check.ts";
-import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Request, type Service, startFor, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
 const small = await service.create("topics", { title: "Small" });
@@ -173,7 +173,7 @@ describe("Accept-Encoding", () => {
   });
 
   test("is not looked at with compression: false", async (t) => {
-    const plain = await start(t, { compression: false });
+    const plain = await startFor(t, { compression: false });
     const { path } = await plain.create("topics", { text: "x".repeat(5_000) });
     const answer = await get(path, { "Accept-Encoding": "br, identity;q=0" }, plain);
     check(answer, { status: 200, headers: { "Content-Encoding": undefined, ETag: '"1"' } });
@@ -281,9 +281,3 @@ describe("the ETag of a compressed resource", () => {
     }
   });
 });
-
-async function start(t: TestContext, options: Parameters<typeof startService>[0]): Promise<Service> {
-  const started = await startService(options);
-  t.after(() => started.stop());
-  return started;
-}

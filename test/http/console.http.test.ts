@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { check, vary } from "./check.ts";
-import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Service, startFor, startServiceForFile } from "./service.ts";
 
 const browser = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
@@ -88,8 +88,7 @@ describe("the console at the root", () => {
 
   for (const prefix of ["/shop/v2", ""])
     test(`carries the prefix "${prefix}"`, async (t) => {
-      const other = await startService({ console: true, prefix });
-      t.after(() => other.stop());
+      const other = await startFor(t, { console: true, prefix });
       assert.equal(metaIn(await other.send({ path: "/", headers: browser }), "prefix"), prefix);
       assert.equal((await other.send({ path: script })).status, 200);
     });
@@ -140,8 +139,7 @@ describe("a file of the console", () => {
     });
 
   test("is not compressed if it is a font, or with compression: false", async (t) => {
-    const other = await startService({ console: true, compression: false });
-    t.after(() => other.stop());
+    const other = await startFor(t, { console: true, compression: false });
     const headers = { "Accept-Encoding": "br, gzip" };
     for (const [on, path] of [
       [service, font],
@@ -206,8 +204,7 @@ describe("a file of the console", () => {
 });
 
 test("with console: false, the root and the files are as before the console", async (t) => {
-  const other = await startService({ console: false });
-  t.after(() => other.stop());
+  const other = await startFor(t, { console: false });
   const page = await other.send({ path: "/", headers: browser });
   assert.equal(page.status, 200);
   assert.equal(metaIn(page, "prefix"), undefined);

@@ -9,7 +9,7 @@ import { randomOf } from "../seed.ts";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, type Service, startFor, startService } from "./service.ts";
 
 const bits = 15;
 const seed = 7;
@@ -50,8 +50,7 @@ test("no read returns a damaged body, and the walk finds what is missing", async
 });
 
 test("a damaged resource is a 500 that names it, and the readiness warns", async (t) => {
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   const [damaged, sound] = [
     await service.create("topics", { n: 1 }),
     await service.create("topics", { n: 2 }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
-import { type Answer, startService, startServiceForFile } from "./service.ts";
+import { type Answer, startFor, startServiceForFile } from "./service.ts";
 
 const collections = {
   notes: {},
@@ -61,15 +61,11 @@ describe("a collection that nobody declared", () => {
     check(await post("topics", {}), { status: 404 });
   });
 
-  test("springs into being beside declared ones where that is configured", async () => {
-    const both = await startService({ collections: { users: collections.users }, openCollections: true });
-    try {
-      await both.create("topics", { anything: 1 });
-      const answer = await both.send({ method: "POST", path: "/api/v1/users", content: {} });
-      checkInvalid(answer, ["#/email", "#/name"]);
-    } finally {
-      await both.stop();
-    }
+  test("springs into being beside declared ones where that is configured", async (t) => {
+    const both = await startFor(t, { collections: { users: collections.users }, openCollections: true });
+    await both.create("topics", { anything: 1 });
+    const answer = await both.send({ method: "POST", path: "/api/v1/users", content: {} });
+    checkInvalid(answer, ["#/email", "#/name"]);
   });
 });
 

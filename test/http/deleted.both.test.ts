@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { machineTime, nextMillisecond } from "../until.ts";
 import { check } from "./check.ts";
-import { type Service, startService, startServiceForFile } from "./service.ts";
+import { type Service, startFor, startServiceForFile } from "./service.ts";
 
 const collections = {
   topics: {
@@ -241,14 +241,14 @@ describe("the list of deleted resources", () => {
     assert.deepEqual(idsOf(await read("counters/_deleted?id=3&fields=id")), [3]);
   });
 
-  test("does not exist without a history, nor for an unknown collection", async () => {
-    const none = await startServiceForFile({ collections, history: "none" });
+  test("does not exist without a history, nor for an unknown collection", async (t) => {
+    const none = await startFor(t, { collections, history: "none" });
     const { path } = await none.create("topics", { n: 1 });
     await none.send({ method: "DELETE", path });
     check(await none.send({ path: "/api/v1/topics/_deleted" }), { status: 404 });
     check(await restore("topics", { all: true, max: 1 }, {}, none), { status: 404 });
     check(await trash("nothing/_deleted"), { status: 404 });
-    const open = await startServiceForFile();
+    const open = await startFor(t);
     check(await open.send({ path: "/api/v1/nothing/_deleted" }), { status: 200, json: [] });
     const made = await open.create("notes", { a: 1, _deleted: "mine" });
     await open.send({ method: "DELETE", path: made.path });
@@ -362,8 +362,7 @@ describe("both paths of deleted resources", () => {
 
   test("do not exist in a collection that cannot exist, and count for the quota", async (t) => {
     const rate = { requests: 3, perSeconds: 60 };
-    const limited = await startService({ rate }); // in open mode, its document describes every collection
-    t.after(() => limited.stop());
+    const limited = await startFor(t, { rate }); // in open mode, its document describes every collection
     const path = "/api/v1/1-no-name/_deleted";
     check(await limited.send({ path }), { status: 404 });
     check(await limited.send({ method: "QUERY", path, content: {} }), { status: 404 });

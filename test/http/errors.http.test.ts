@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { machineTime } from "../until.ts";
 import { check, type checkProblem, unknownId } from "./check.ts";
-import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Request, startFor, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
 
@@ -146,13 +146,12 @@ describe("the page of a problem", () => {
 
 test("what fails in the service itself is a 500 that tells its id in the log, and not what failed", async (t) => {
   let isBroken = false;
-  const failing = await startService({
+  const failing = await startFor(t, {
     now: () => {
       if (isBroken) throw new Error("a secret of ours");
       return machineTime();
     },
   });
-  t.after(() => failing.stop());
   const { path, body } = await failing.create("topics", { title: "Here" });
   isBroken = true;
   for (const method of ["GET", "PATCH"]) {

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { machineTime, until } from "../until.ts";
 import { follow, type OpenStream } from "./follow.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startFor } from "./service.ts";
 import { watchLogReads } from "./store-spy.ts";
 import { makeWorkerKey } from "./worker-key.ts";
 
@@ -16,14 +16,13 @@ const path = "/api/v1/notes/_events";
 async function start(t: TestContext) {
   let aheadMs = 0;
   let elapsedMs = 0;
-  const service = await startService({
+  const service = await startFor(t, {
     auth: { keys: true, jwt: settingsFor([pair]) },
     now: () => machineTime() + aheadMs,
     elapsed: () => elapsedMs,
     heartbeatMs: 600_000,
     collections: { notes: { access: { read: "authenticated", write: "public" } } },
   });
-  t.after(() => service.stop());
   const token = tokenOf(
     pair,
     claimsAt(machineTime(), { sub: "ada", exp: Math.floor(machineTime() / 1_000) + hour }),

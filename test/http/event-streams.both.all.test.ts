@@ -10,13 +10,7 @@ import { makeFolder } from "../folder.ts";
 import { ceilingMs, until } from "../until.ts";
 import { check } from "./check.ts";
 import { eventsOf, follow, linkOf, type OpenStream } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
+import { type Service, startFor, startService } from "./service.ts";
 
 async function open(
   t: TestContext,
@@ -33,7 +27,7 @@ const path = "/api/v1/topics/_events";
 const numbers = (stream: OpenStream) => stream.events().map(({ data }) => data.n);
 
 test("a stream begins with the position, and sends each event when it happens", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   await service.create("topics", { n: 0 });
   const stream = await open(t, service, path);
   assert.equal(stream.status, 200);
@@ -61,7 +55,7 @@ test("a stream begins with the position, and sends each event when it happens", 
 });
 
 test("a client that connects again with the last id misses nothing, at any event", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   const first = await open(t, service, `${path}?since=start`);
   for (let n = 0; n < 3; n++) await service.create("topics", { n });
   const operations = [3, 4, 5].map((n) => ({ method: "POST", path: "/topics", body: { n } }));
@@ -81,7 +75,7 @@ test("a client that connects again with the last id misses nothing, at any event
 });
 
 test("a stream of several collections follows those that it names", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   await service.create("topics", { n: 0 });
   await service.create("users", { n: 0 });
   const stream = await open(t, service, "/api/v1/_events?collection=topics,users&since=start&fields=n");
@@ -114,7 +108,7 @@ test("a stream of several collections follows those that it names", async (t) =>
 });
 
 test("in open mode, a new collection joins from its first change, also over a cut", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   await service.create("a", { n: 0 });
   const stream = await open(t, service, "/api/v1/_events");
   await until("the first frame has come", () => stream.lastId() !== undefined);
@@ -140,7 +134,7 @@ test("in open mode, a new collection joins from its first change, also over a cu
 });
 
 test("more than 50 collections need names, and a stream of all ends when there are more", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   for (let n = 0; n < 50; n++) await service.create(`c${n}`);
   const stream = await open(t, service, "/api/v1/_events");
   await until("the first frame has come", () => stream.frames().length > 0);
@@ -155,7 +149,7 @@ test("more than 50 collections need names, and a stream of all ends when there a
 });
 
 test("without history there is no feed, and lists link to none", async (t) => {
-  const service = await start(t, { history: "none" });
+  const service = await startFor(t, { history: "none" });
   await service.create("topics", { n: 0 });
   for (const target of [path, "/api/v1/_events"])
     check(await service.send({ path: target }), { status: 404, headers: { "Cache-Control": "no-store" } });
@@ -174,7 +168,10 @@ test("without history, a service inside an application says so in the log of the
 });
 
 test("streams and waiting pages are counted, in all and for each caller", async (t) => {
-  const service = await start(t, { limits: { streams: 3, streamsPerCaller: 2 }, trustProxy: ["127.0.0.1"] });
+  const service = await startFor(t, {
+    limits: { streams: 3, streamsPerCaller: 2 },
+    trustProxy: ["127.0.0.1"],
+  });
   const from = (n: number) => ({ "x-forwarded-for": `10.0.0.${n}` });
   const streams = [await open(t, service, path, from(1)), await open(t, service, path, from(1))];
   const own = await service.send({ path: `${path}?wait=60&since=now`, headers: from(1) });
@@ -222,7 +219,7 @@ test("when the service stops, streams end, each with another time to wait", asyn
 });
 
 test("a client that takes nothing is cut off, and its place is free", async (t) => {
-  const service = await start(t, { wireBounds: { stalledTimeoutMs: 500 }, limits: { streams: 1 } });
+  const service = await startFor(t, { wireBounds: { stalledTimeoutMs: 500 }, limits: { streams: 1 } });
   const socket = connect({ host: "127.0.0.1", port: service.port });
   t.after(() => socket.destroy());
   socket.on("error", () => {});
@@ -253,7 +250,7 @@ test("a client that takes nothing does not keep the service from stopping", asyn
 });
 
 test("web pages of allowed origins can follow a stream", async (t) => {
-  const service = await start(t, { corsOrigins: ["https://app.example"] });
+  const service = await startFor(t, { corsOrigins: ["https://app.example"] });
   const origin = "https://app.example";
   const stream = await open(t, service, path, { origin });
   assert.equal(stream.headers["access-control-allow-origin"], origin);

@@ -1,22 +1,16 @@
 /** The descriptions and links of feeds are true. Other files test the behaviour of feeds. */
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { run, serve, stop } from "../commands/cli.ts";
 import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { auth, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Answer, type Service, startFor } from "./service.ts";
 
 const list = "/api/v1/topics";
 const feed = `${list}/_events`;
 const pageType = "application/cloudevents-batch+json; charset=utf-8";
-
-async function started(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 function typesIn({ json }: Answer): [type: string, subject: string][] {
   return (json as { type: string; subject: string }[]).map(({ type, subject }) => [type, subject]);
@@ -32,7 +26,7 @@ describe("the monitor link of a list", () => {
   ];
   for (const { name, query } of filters)
     test(`has the filter of ?${query}`, async (t) => {
-      const service = await started(t);
+      const service = await startFor(t);
       const [fits, other] = [
         await service.create("topics", { [name]: "a" }),
         await service.create("topics", { [name]: "x" }),
@@ -49,19 +43,19 @@ describe("the monitor link of a list", () => {
     });
 
   test("is missing for a search, for a filter by id, and without a history", async (t) => {
-    const service = await started(t, {
+    const service = await startFor(t, {
       collections: { topics: { search: ["title"], schema: { properties: { title: { type: "string" } } } } },
     });
     for (const query of ["q=a", "id=1", "id:gt=1", "filter=%7B%22not%22:%7B%22id%22:%221%22%7D%7D"])
       assert.equal(links(await service.send({ path: `${list}?${query}` })).monitor, undefined, query);
-    const silent = await started(t, { history: "none" });
+    const silent = await startFor(t, { history: "none" });
     assert.deepEqual(Object.keys(links(await silent.send({ path: list }))), ["first"]);
   });
 });
 
 describe("a page of events", () => {
   test("says how many events it can have", async (t) => {
-    const service = await started(t);
+    const service = await startFor(t);
     for (let n = 0; n < 3; n++) await service.create("topics", { n });
     const limits = { "": "100", "?limit=2": "2", "?limit=1000": "1000", "?limit=1001": "1000" };
     for (const path of [feed, "/api/v1/_events"])
@@ -73,7 +67,7 @@ describe("a page of events", () => {
   });
 
   test("has only the parameters that its description has", async (t) => {
-    const service = await started(t);
+    const service = await startFor(t);
     const { json } = await service.send({ path: "/openapi.json" });
     const { components, paths } = json as {
       components: { parameters: Record<string, { name: string; in: string }> };
@@ -102,8 +96,8 @@ describe("a page of events", () => {
   });
 
   test("has the statuses that its description has", async (t) => {
-    const service = await started(t, { limits: { streamsPerCaller: 1 } });
-    const other = await started(t);
+    const service = await startFor(t, { limits: { streamsPerCaller: 1 } });
+    const other = await startFor(t);
     const first = await service.create("topics", { n: 1 });
     await other.create("topics", { n: 2 });
     const { next = "" } = links(await other.send({ path: feed }));
@@ -148,7 +142,7 @@ describe("a page of events", () => {
 
   test("needs the rights that its description names", async (t) => {
     const access = { read: { role: "editor" }, write: { role: "editor" } } as const;
-    const service = await started(t, { auth, collections: { topics: { access } } });
+    const service = await startFor(t, { auth, collections: { topics: { access } } });
     for (const path of [feed, "/api/v1/_events?collection=topics"]) {
       check(await service.send({ path }), { status: 401, problem: "UNAUTHENTICATED" });
       check(await sendAs(service, "bob", { path }), { status: 403, problem: "INSUFFICIENT_SCOPE" });
@@ -202,7 +196,7 @@ test("start is the oldest place from which the log is complete, also after an er
 });
 
 test("without a history there is no feed, and no description of one", async (t) => {
-  const service = await started(t, { history: "none", collections: { topics: {} } });
+  const service = await startFor(t, { history: "none", collections: { topics: {} } });
   for (const path of [feed, "/api/v1/_events", `${feed}?since=now`, "/asyncapi.json"])
     for (const accept of ["*/*", "text/event-stream"])
       check(await service.send({ path, headers: { Accept: accept } }), { status: 404 });

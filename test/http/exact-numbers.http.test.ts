@@ -5,7 +5,7 @@ import { almostExact, scaledExact } from "../exact-numbers.ts";
 import { machineTime } from "../until.ts";
 import { check } from "./check.ts";
 import { allPages } from "./pages.ts";
-import { type Answer, startServiceForFile } from "./service.ts";
+import { type Answer, startFor, startServiceForFile } from "./service.ts";
 
 const schema = {
   type: "object",
@@ -250,8 +250,8 @@ test("a unique number is the same in every form", async () => {
   check(await post("priced", {}), { status: 201 });
 });
 
-test("a rule compares the numbers by value", async () => {
-  const ruled = await startServiceForFile({
+test("a rule compares the numbers by value", async (t) => {
+  const ruled = await startFor(t, {
     auth: { keys: true, jwt: undefined },
     collections: {
       rewards: { schema, access: { read: { where: { price: { gte: "10" } } }, create: "public" } },

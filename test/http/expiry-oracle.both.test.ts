@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomOf, seed } from "../seed.ts";
 import { pagesFrom } from "./pages.ts";
-import { startService } from "./service.ts";
+import { startFor } from "./service.ts";
 import { createSweepClock } from "./sweep-clock.ts";
 
 interface Item {
@@ -21,7 +21,7 @@ test("lists, totals, figures and reads find what a model of the resources has", 
   const below = (most: number) => Math.floor(random() * most);
   let now = Date.parse("2026-03-01T12:00:00.000Z");
   const { clock, sweep } = createSweepClock(() => now);
-  const service = await startService({
+  const service = await startFor(t, {
     now: () => now,
     sweepClock: clock,
     collections: {
@@ -41,7 +41,6 @@ test("lists, totals, figures and reads find what a model of the resources has", 
       },
     },
   });
-  t.after(() => service.stop());
   const { send } = service;
   const path = "/api/v1/items";
   let model: Item[] = [];

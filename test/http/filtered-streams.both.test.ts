@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { until } from "../until.ts";
 import { type CloudEvent, eventsOf, linkOf } from "./follow.ts";
-import { open, path, start } from "./open-streams.ts";
+import { open, path } from "./open-streams.ts";
+import { startFor } from "./service.ts";
 
 test("the position of a stream that sees none of the changes keeps up with the log", async (t) => {
-  const service = await start(t, { heartbeatMs: 30 });
+  const service = await startFor(t, { heartbeatMs: 30 });
   for (let n = 0; n < 30; n++) await service.create("topics", { n });
   const filtered = await open(t, service, "?since=start&n=never");
   const eventsAfter = async (id = ""): Promise<CloudEvent[]> =>

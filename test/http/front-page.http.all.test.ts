@@ -1,22 +1,16 @@
 /** The pages outside the prefix, over real sockets: one at the root, and one for unknown paths. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { after, before, describe, type TestContext, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
 import { makeFolder } from "../folder.ts";
 import { auth, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Answer, type Service, startFor, startService } from "./service.ts";
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const html = { Accept: browser };
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** Checks that the response is a page that can load and run nothing. Returns its HTML. */
 function checkPage(answer: Answer, status: 200 | 404): string {
@@ -67,7 +61,7 @@ describe("the root", () => {
   after(() => service.stop());
 
   test("has a page with links for a browser", async (t) => {
-    const fresh = await start(t);
+    const fresh = await startFor(t);
     const page = checkPage(await fresh.send({ path: "/", headers: html }), 200);
     assert.deepEqual(await checkLinks(fresh, page, "/"), ["/docs", "/api/v1", "/openapi.json"]);
     assert.match(
@@ -91,7 +85,7 @@ describe("the root", () => {
 
   test("names a few of many collections, and how many others there are", async (t) => {
     const names = Array.from({ length: 30 }, (_, n) => `c${n + 10}`);
-    const many = await start(t, { collections: Object.fromEntries(names.map((name) => [name, {}])) });
+    const many = await startFor(t, { collections: Object.fromEntries(names.map((name) => [name, {}])) });
     const page = checkPage(await many.send({ path: "/", headers: html }), 200);
     const expected = names.slice(0, 24).map((name) => `/api/v1/${name}`);
     assert.deepEqual(targetsOf(page, "/").slice(3), expected);
@@ -143,7 +137,7 @@ describe("the root", () => {
   });
 
   test("counts as a request in the rate limit", async (t) => {
-    const limited = await start(t, { rate: { requests: 1, perSeconds: 600 } });
+    const limited = await startFor(t, { rate: { requests: 1, perSeconds: 600 } });
     checkPage(await limited.send({ path: "/", headers: html }), 200);
     check(await limited.send({ path: "/", headers: html }), { status: 429, problem: "QUOTA_EXCEEDED" });
   });
@@ -237,7 +231,7 @@ describe("an unknown path outside the prefix", () => {
 
 describe("the address of the page to try requests on", () => {
   test("may end with a slash", async (t) => {
-    const service = await start(t);
+    const service = await startFor(t);
     for (const method of ["GET", "HEAD"]) {
       const { status, headers, text } = await service.send({ method, path: "/docs/", headers: html });
       assert.deepEqual([status, headers.location], [308, "../docs"]);
@@ -254,7 +248,7 @@ describe("the address of the page to try requests on", () => {
   });
 
   test("is a 404 with docs: false, and no page links to it", async (t) => {
-    const service = await start(t, { docs: false });
+    const service = await startFor(t, { docs: false });
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.deepEqual(targetsOf(front, "/"), ["/api/v1"]);
     for (const path of ["/docs", "/docs/", "/openapi.json"]) {
@@ -268,7 +262,7 @@ describe("the address of the page to try requests on", () => {
 
 describe("another prefix", () => {
   test("is what the pages show", async (t) => {
-    const service = await start(t, { prefix: "/shop/v2" });
+    const service = await startFor(t, { prefix: "/shop/v2" });
     await service.create("things");
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
     const targets = await checkLinks(service, front, "/");
@@ -279,7 +273,7 @@ describe("another prefix", () => {
   });
 
   test("that is the root has the page for browsers and the list for others", async (t) => {
-    const service = await start(t, { prefix: "" });
+    const service = await startFor(t, { prefix: "" });
     await service.create("things");
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.deepEqual(await checkLinks(service, front, "/"), ["/docs", "/openapi.json", "/things"]);
@@ -304,7 +298,7 @@ describe("another prefix", () => {
 
 describe("the information on the page", () => {
   test("starts with the title of the service, which is text", async (t) => {
-    const named = await start(t, { info: { title: "Ann & Bob <shop>", version: "1" } });
+    const named = await startFor(t, { info: { title: "Ann & Bob <shop>", version: "1" } });
     const front = checkPage(await named.send({ path: "/", headers: html }), 200);
     const shown = "Ann &#38; Bob &#60;shop&#62;";
     assert.ok(front.includes(`<title>${shown}</title>`), front);
@@ -315,7 +309,7 @@ describe("the information on the page", () => {
   });
 
   test("names each link after the page that it leads to", async (t) => {
-    const front = checkPage(await (await start(t)).send({ path: "/", headers: html }), 200);
+    const front = checkPage(await (await startFor(t)).send({ path: "/", headers: html }), 200);
     const names = [...front.matchAll(/<strong>(.*?)<\/strong><span>(.*?)<\/span>/g)].map(
       ([, ...texts]) => texts,
     );
@@ -332,7 +326,7 @@ describe("the information on the page", () => {
   } as const;
 
   test("of a service with auth is public", async (t) => {
-    const service = await start(t, { auth, collections });
+    const service = await startFor(t, { auth, collections });
     const front = checkPage(await sendAs(service, "hans", { path: "/", headers: html }), 200);
     assert.match(front, /With a credential, you may see more\./);
     assert.equal(exampleIn(front), `curl -i http://127.0.0.1:${service.port}/api/v1/news`);
@@ -341,7 +335,7 @@ describe("the information on the page", () => {
 
   test("of a service with auth and nothing public says how to send a credential", async (t) => {
     const { salaries } = collections;
-    const service = await start(t, { auth, collections: { salaries } });
+    const service = await startFor(t, { auth, collections: { salaries } });
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.match(front, /No collection is public\./);
     assert.equal(
@@ -352,7 +346,7 @@ describe("the information on the page", () => {
   });
 
   test("at the root prefix with auth depends on the caller, whose credential must be valid", async (t) => {
-    const service = await start(t, { auth, collections, prefix: "" });
+    const service = await startFor(t, { auth, collections, prefix: "" });
     const anybody = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.doesNotMatch(anybody, /salaries/);
     assert.match(checkPage(await sendAs(service, "hans", { path: "/", headers: html }), 200), /salaries/);
@@ -363,7 +357,7 @@ describe("the information on the page", () => {
   });
 
   test("says https if the request came encrypted", async (t) => {
-    const service = await start(t, { trustProxy: ["127.0.0.1"], collections: { news: {} } });
+    const service = await startFor(t, { trustProxy: ["127.0.0.1"], collections: { news: {} } });
     const headers = { ...html, "X-Forwarded-Proto": "https" };
     const answer = await service.send({ path: "/", headers });
     assert.match(exampleIn(answer.text), /^curl -i https:\/\/127\.0\.0\.1:\d+\/api\/v1\/news$/);
@@ -371,14 +365,14 @@ describe("the information on the page", () => {
 
   for (const host of ["[::1]:8080", "localhost", "a-b.example.org:80"])
     test(`has the host ${host} in its command`, async (t) => {
-      const service = await start(t, { auth, collections });
+      const service = await startFor(t, { auth, collections });
       const answer = await service.send({ path: "/", headers: { ...html, Host: host } });
       assert.equal(exampleIn(checkPage(answer, 200)), `curl -i http://${host}/api/v1/news`);
     });
 
   for (const host of ["$(id).example", "`id`", "a;id", 'a"><script>alert(1)</script>', "a'b", "a b", "é"])
     test(`has no host like ${host} anywhere`, async (t) => {
-      const service = await start(t, { auth, collections });
+      const service = await startFor(t, { auth, collections });
       const text = await service.raw(
         Buffer.from(
           `GET / HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nConnection: close\r\n\r\n`,
@@ -390,7 +384,7 @@ describe("the information on the page", () => {
     });
 
   test("has the host of the request target, if that has one", async (t) => {
-    const service = await start(t, { auth, collections });
+    const service = await startFor(t, { auth, collections });
     const text = await service.raw(
       "GET http://example.org/ HTTP/1.1\r\nHost: `id`\r\nAccept: text/html\r\nConnection: close\r\n\r\n",
     );

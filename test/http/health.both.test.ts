@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startFor, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
 
 const paths = ["/livez", "/readyz", "/healthz"];
@@ -103,8 +103,7 @@ describe("a service that is told to stop", () => {
 test("readiness warns while a large part of the log waits for a checkpoint", {
   skip: isOnPostgres && "needs a store with a log of its own, as SQLite has",
 }, async (t) => {
-  const service = await startService({ storeOptions: { maxLogBytes: 0 } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { storeOptions: { maxLogBytes: 0 } });
   await service.create("topics", { title: "One" });
   await until("it warns", async () => (await service.send({ path: "/readyz" })).text.includes("warn"));
   const answer = await service.send({ path: "/readyz" });

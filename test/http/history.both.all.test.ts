@@ -5,7 +5,7 @@ import { nextMillisecond } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { collections, gone, type Shown } from "./history-fixture.ts";
-import { jsonType, type Service, startService, startServiceForFile } from "./service.ts";
+import { jsonType, type Service, startFor, startService, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({ collections });
 
@@ -224,8 +224,7 @@ test("a version that does not fit the schema of today is not restored", async (t
   const schemaOf = (type: string) => ({
     notes: { schema: { type: "object", properties: { n: { type } } } as const },
   });
-  const open = await startService({ collections: schemaOf("integer") });
-  t.after(() => open.stop());
+  const open = await startFor(t, { collections: schemaOf("integer") });
   const { path } = await open.create("notes", { n: 1 });
   const below = await openBelow(open.store);
   await open.send({ method: "PATCH", path, content: { n: 2 } });
@@ -241,8 +240,7 @@ test("a version that does not fit the schema of today is not restored", async (t
 });
 
 test("small patches of large resources take little space in the history, alone and in a batch", async (t) => {
-  const open = await startService({ collections: { notes: { timestamps: true } } });
-  t.after(() => open.stop());
+  const open = await startFor(t, { collections: { notes: { timestamps: true } } });
   const pad = Array.from({ length: 30_000 }, (_, n) => `é${(n * 7_919) % 10_007}`).join(" ");
   const below = await openBelow(open.store);
   t.after(() => below.close());
@@ -277,8 +275,7 @@ test("small patches of large resources take little space in the history, alone a
 });
 
 test("without a history there is the current version and nothing else", async (t) => {
-  const none = await startService({ history: "none" });
-  t.after(() => none.stop());
+  const none = await startFor(t, { history: "none" });
   const { path, body } = await none.create("topics", { n: 1 });
   await none.send({ method: "PATCH", path, content: { n: 2 } });
   for (const gonePath of [`${path}/_changes`, `${path}?version=1`])
@@ -291,8 +288,7 @@ test("without a history there is the current version and nothing else", async (t
 
 test("each version has its own Last-Modified, and a restore makes a new one", async (t) => {
   let now = Date.UTC(2026, 0, 31, 8, 30);
-  const clock = await startService({ now: () => now });
-  t.after(() => clock.stop());
+  const clock = await startFor(t, { now: () => now });
   const { path } = await clock.create("topics", { n: 1 });
   now += 60_000;
   await clock.send({ method: "PATCH", path, content: { n: 2 } });
@@ -312,8 +308,7 @@ test("each version has its own Last-Modified, and a restore makes a new one", as
 });
 
 test("where preconditions are required, a restore of what is there needs one, and of what is deleted none", async (t) => {
-  const guarded = await startService({ collections: { topics: { requirePreconditions: true } } });
-  t.after(() => guarded.stop());
+  const guarded = await startFor(t, { collections: { topics: { requirePreconditions: true } } });
   const { path } = await guarded.create("topics", { n: 1 });
   const send = (headers = {}) =>
     guarded.send({

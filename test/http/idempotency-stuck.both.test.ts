@@ -4,11 +4,10 @@ import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
 import { check } from "./check.ts";
-import { type Answer, type Request, startService } from "./service.ts";
+import { type Answer, type Request, startFor } from "./service.ts";
 
 async function start(t: TestContext, limits = {}) {
-  const service = await startService({ limits });
-  t.after(() => service.stop());
+  const service = await startFor(t, { limits });
   const create = (key: string, title = "one"): Request => ({
     method: "POST",
     path: "/api/v1/topics",

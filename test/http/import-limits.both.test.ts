@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, startFor } from "./service.ts";
 
 const path = "/api/v1/things/_import";
 
 const ndjson = { "Content-Type": "application/x-ndjson" };
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 const countOf = async (service: Service) => {
   const { headers } = await service.send({ path: "/api/v1/things?limit=1&count=exact" });
@@ -24,7 +18,7 @@ const asked = { method: "POST", path, headers: ndjson, body };
 
 describe("who can import, and where", () => {
   test("with auth, administrators only; for all others the path does not exist", async (t) => {
-    const service = await start(t, {
+    const service = await startFor(t, {
       auth: { ...auth, administrators: [{ role: "ops" }] },
       collections: { things: { access: { read: "public", write: "public" } } },
     });
@@ -46,14 +40,14 @@ describe("who can import, and where", () => {
   });
 
   test("with auth and without administrators, the path does not exist", async (t) => {
-    const service = await start(t, { auth, collections: { things: { access: { write: "public" } } } });
+    const service = await startFor(t, { auth, collections: { things: { access: { write: "public" } } } });
     assert.equal((await sendAs(service, "ada", asked)).status, 404);
   });
 
   test("an undeclared collection cannot be imported, and open mode keeps to its limit", async (t) => {
-    const service = await start(t, { collections: { topics: {} } });
+    const service = await startFor(t, { collections: { topics: {} } });
     assert.equal((await service.send(asked)).status, 404);
-    const open = await start(t, { limits: { collections: 1 } });
+    const open = await startFor(t, { limits: { collections: 1 } });
     assert.equal((await open.send(asked)).status, 200);
     const other = await open.send({ ...asked, path: "/api/v1/others/_import" });
     check(other, { status: 400, problem: "TOO_MANY_COLLECTIONS" });
@@ -62,7 +56,7 @@ describe("who can import, and where", () => {
   });
 
   test("a read-only service refuses it with 503, also a dry run", async (t) => {
-    const service = await start(t, { readOnly: true, collections: { things: {} }, seeds: { things: [] } });
+    const service = await startFor(t, { readOnly: true, collections: { things: {} }, seeds: { things: [] } });
     for (const query of ["", "?dryRun=true"]) {
       const answer = await service.send({ ...asked, path: path + query }, { mayFail: true });
       check(answer, { status: 503, problem: "UNAVAILABLE" });
@@ -70,14 +64,14 @@ describe("who can import, and where", () => {
   });
 
   test("without a history it works as with one", async (t) => {
-    const service = await start(t, { history: "none" });
+    const service = await startFor(t, { history: "none" });
     assert.equal((await service.send(asked)).status, 200);
     assert.equal(await countOf(service), 1);
   });
 });
 
 test("an import is also limited by what the resources become, and each resource has the limit of a body", async (t) => {
-  const service = await start(t, { limits: { importBytes: 100_000, bodyBytes: 20_000 } });
+  const service = await startFor(t, { limits: { importBytes: 100_000, bodyBytes: 20_000 } });
   const csv = `${"n".repeat(10_000)}\n${"1\n".repeat(1_000)}`;
   const grown = await service.send({ ...asked, headers: { "Content-Type": "text/csv" }, body: csv });
   check(grown, { status: 413, problem: "CONTENT_TOO_LARGE" });

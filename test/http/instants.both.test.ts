@@ -7,7 +7,7 @@ import { check } from "./check.ts";
 import { datedCollections, datedSchema as schema } from "./dated.ts";
 import { linkOf } from "./follow.ts";
 import { pagesFrom } from "./pages.ts";
-import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Service, startFor, startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile({ collections: datedCollections, openCollections: true });
 const times = ["09:59:59.999", "10:00:00.000", "10:00:00.500", "11:00:00.000"].map(
@@ -243,8 +243,7 @@ test("without a schema, such a word is a text", async () => {
 });
 
 test("a QUERY that compares with the time of the request has the URL of the same list, and its pages", async (t) => {
-  const service = await startService({ collections: { posts: { schema } } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { collections: { posts: { schema } } });
   const ids: string[] = [];
   for (const at of [-hour, -2 * hour]) ids.push((await service.create("posts", { at: inForm(at) })).id);
   const filter = { or: [{ at: { gte: "now-7d", lt: "now" } }, { at: { lt: "today-90d" } }] };
@@ -262,36 +261,32 @@ test("a QUERY that compares with the time of the request has the URL of the same
   }
 });
 
-test("a rule that compares with the time of the request is applied when a request comes", async () => {
+test("a rule that compares with the time of the request is applied when a request comes", async (t) => {
   const access = { read: { where: { at: { lte: "now" } } }, write: "public" } as const;
-  const timed = await startService({
+  const timed = await startFor(t, {
     auth,
     collections: { posts: { schema, access } },
   });
-  try {
-    const past = await timed.create("posts", { at: inForm(-hour) });
-    const soon = (await timed.send({ method: "POST", path: "/api/v1/posts", content: { at: inForm(1_000) } }))
-      .headers;
-    const ids = async () => {
-      const answer = await timed.send({ path: "/api/v1/posts" });
-      assert.equal(answer.headers.etag, undefined);
-      return (answer.json as { id: string }[]).map(({ id }) => id);
-    };
-    assert.ok((await ids()).includes(past.id));
-    const events = "/api/v1/posts/_events";
-    const next = linkOf(await timed.send({ path: `${events}?since=now` }), "next");
-    const waiting = timed.send({ path: `${next}&wait=50` });
-    await until("the post has appeared", async () => (await ids()).length === 2);
-    const read = await timed.send({ path: String(soon.location) });
-    check(read, { status: 200, headers: { "cache-control": "private, no-cache" } });
-    const figures = await timed.send({ path: "/api/v1/posts?aggregate=count" });
-    assert.deepEqual(figures.json, [{ count: 2 }]);
-    // The request for events began before the time of the post.
-    const patch = { method: "PATCH", path: String(soon.location), content: { n: 1 } };
-    check(await timed.send(patch), { status: 200 });
-    const [event] = (await waiting).json as { type: string }[];
-    assert.equal(event?.type, "posts.updated");
-  } finally {
-    await timed.stop();
-  }
+  const past = await timed.create("posts", { at: inForm(-hour) });
+  const soon = (await timed.send({ method: "POST", path: "/api/v1/posts", content: { at: inForm(1_000) } }))
+    .headers;
+  const ids = async () => {
+    const answer = await timed.send({ path: "/api/v1/posts" });
+    assert.equal(answer.headers.etag, undefined);
+    return (answer.json as { id: string }[]).map(({ id }) => id);
+  };
+  assert.ok((await ids()).includes(past.id));
+  const events = "/api/v1/posts/_events";
+  const next = linkOf(await timed.send({ path: `${events}?since=now` }), "next");
+  const waiting = timed.send({ path: `${next}&wait=50` });
+  await until("the post has appeared", async () => (await ids()).length === 2);
+  const read = await timed.send({ path: String(soon.location) });
+  check(read, { status: 200, headers: { "cache-control": "private, no-cache" } });
+  const figures = await timed.send({ path: "/api/v1/posts?aggregate=count" });
+  assert.deepEqual(figures.json, [{ count: 2 }]);
+  // The request for events began before the time of the post.
+  const patch = { method: "PATCH", path: String(soon.location), content: { n: 1 } };
+  check(await timed.send(patch), { status: 200 });
+  const [event] = (await waiting).json as { type: string }[];
+  assert.equal(event?.type, "posts.updated");
 });

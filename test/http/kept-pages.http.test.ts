@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { auth, type Caller, createAs, sendAs } from "./access/callers.ts";
 import { links } from "./check.ts";
-import { startService, startServiceForFile } from "./service.ts";
+import { startFor, startServiceForFile } from "./service.ts";
 
 const text = { type: "string" };
 const service = await startServiceForFile({
@@ -94,8 +94,7 @@ test("a page with related resources is current, however often it was requested b
 
 test("a collection that does not exist has its own links in each service of a process", async (t) => {
   for (let n = 0; n < 2; n++) {
-    const one = await startService();
-    t.after(() => one.stop());
+    const one = await startFor(t);
     const { monitor = "" } = links(await one.send({ path: "/api/v1/notes" }));
     assert.match(monitor, /_events\?since=/);
     assert.equal((await one.send({ path: monitor })).status, 200);

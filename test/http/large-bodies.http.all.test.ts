@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import type { Connection } from "./connection.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor, startService } from "./service.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -15,11 +15,8 @@ const mostArriving = 48 * mebibyte;
 /** The most bodies that can wait. */
 const mostWaiting = 500;
 
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService({ limits: { bodyBytes: mostArriving }, ...options });
-  t.after(() => service.stop());
-  return service;
-}
+const start = (t: TestContext, options: ServiceOptions = {}) =>
+  startFor(t, { limits: { bodyBytes: mostArriving }, ...options });
 
 /** The head of a create, for a body of this many bytes. */
 function head(bytes: number, more = ""): string {

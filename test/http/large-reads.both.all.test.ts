@@ -3,15 +3,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor } from "./service.ts";
 
 const clients = 60;
 const page = "/api/v1/large?limit=300";
 
 /** 300 resources of 9.5 kB: more than one page holds. */
 async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
+  const service = await startFor(t, options);
   for (let n = 0; n < 3; n++) {
     const operations = Array.from({ length: 100 }, () => ({
       method: "POST",
@@ -107,8 +106,7 @@ for (const [what, headers] of [
 }
 
 test("large resources take turns too", async (t) => {
-  const service = await startService({ probe: { rssBytes: 500_000_000 } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { probe: { rssBytes: 500_000_000 } });
   const paths: string[] = [];
   for (let n = 0; n < 20; n++)
     paths.push((await service.create("large", { text: "x".repeat(900_000) })).path);

@@ -1,19 +1,13 @@
 /** Writes that change large resources: the memory for them is limited, as for reads. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { textLength } from "../../src/store/port/commit.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
-import { type Request, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Request, type Service, startFor } from "./service.ts";
 
 const minimal = { Prefer: "return=minimal" };
 const mebibyte = 1024 * 1024;
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** The path of a new resource with this many characters. */
 async function createLarge(service: Service, characters: number): Promise<string> {
@@ -47,7 +41,7 @@ function writesTo(path: string): Request[] {
 }
 
 test("while the memory is used up, a write to a large resource gets 503 and changes nothing", async (t) => {
-  const service = await start(t, { wireBounds: { maxHeldBytes: 400_000 } });
+  const service = await startFor(t, { wireBounds: { maxHeldBytes: 400_000 } });
   const large = await createLarge(service, 300_000);
   const small = await createLarge(service, 100);
   const giveBack = await useUp(service, large, 500_000);
@@ -66,7 +60,7 @@ test("while the memory is used up, a write to a large resource gets 503 and chan
 });
 
 test("a single batch can change more than the memory limit, and gives the memory back", async (t) => {
-  const service = await start(t, { wireBounds: { maxHeldBytes: 400_000 } });
+  const service = await startFor(t, { wireBounds: { maxHeldBytes: 400_000 } });
   const paths: string[] = [];
   for (let n = 0; n < 4; n++) paths.push(await createLarge(service, 200_000));
   for (let n = 1; n <= 3; n++) {
@@ -87,7 +81,7 @@ test("a single batch can change more than the memory limit, and gives the memory
 
 test("a batch that would change more than 128 MiB of resources gets 413, and changes nothing", async (t) => {
   // A thread stands still for as long as it copies one text, so many texts of usual size are sent, and no large one.
-  const service = await start(t, { limits: { bodyBytes: 2 * mebibyte } });
+  const service = await startFor(t, { limits: { bodyBytes: 2 * mebibyte } });
   const paths: string[] = [];
   for (let n = 0; n < 86; n++) paths.push(await createLarge(service, 1.5 * mebibyte));
   const operations = paths.map((path) => ({ method: "DELETE", path: path.replace("/api/v1", "") }));

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { check } from "./check.ts";
 import { type Connection, parseAnswers } from "./connection.ts";
-import { jsonType, type Service, startService } from "./service.ts";
+import { jsonType, type Service, startFor, startService } from "./service.ts";
 
 const topics = "/api/v1/topics";
 const typed = { "Content-Type": jsonType };
@@ -302,8 +302,7 @@ describe("time", { concurrency: true }, () => {
 test("a response repeats a long name of the request only a few times", async (t) => {
   const inner = { type: "object", properties: { n: { type: "number" } }, additionalProperties: false };
   const schema = { type: "object", additionalProperties: inner };
-  const service = await startService({ collections: { maps: { schema } } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { collections: { maps: { schema } } });
   const content = {
     ["y".repeat(300_000)]: Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`o${n}`, 1])),
   };

@@ -8,17 +8,13 @@ import { whyNoPromtool } from "../metrics/promtool.ts";
 import { until } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
 import { follow } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
 import { startReceiver } from "./webhooks/receiver.ts";
 
 const own = { host: "127.0.0.1", port: 0 };
 
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService({ metrics: own, ...options });
-  t.after(() => service.stop());
-  return service;
-}
+const start = (t: TestContext, options: ServiceOptions = {}) => startFor(t, { metrics: own, ...options });
 
 async function textOf({ metrics }: Service): Promise<string> {
   const answer = await fetch(String(metrics));

@@ -1,16 +1,10 @@
-/** Services whose streams a test follows. */
+/** Streams of events that close when their test ends. */
 import type { TestContext } from "node:test";
 import { until } from "../until.ts";
 import { follow, type OpenStream } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import type { Service } from "./service.ts";
 
 export const path = "/api/v1/topics/_events";
-
-export async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 export async function open(t: TestContext, service: Service, query = ""): Promise<OpenStream> {
   const stream = await follow(service, `${path}${query}`);

@@ -5,7 +5,7 @@ import { run } from "../commands/cli.ts";
 import { makeFolder } from "../folder.ts";
 import { check } from "./check.ts";
 import { declared, startDescribed } from "./openapi-services.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startFor } from "./service.ts";
 
 type Document = Record<string, never> & {
   openapi: string;
@@ -170,8 +170,7 @@ describe("the documents of a service", () => {
 });
 
 test("with docs: false a service does not describe itself", async (t) => {
-  const service = await startService({ docs: false });
-  t.after(() => service.stop());
+  const service = await startFor(t, { docs: false });
   for (const path of [
     "/openapi.json",
     "/openapi-3.2.json",
@@ -185,8 +184,7 @@ test("with docs: false a service does not describe itself", async (t) => {
 });
 
 test("the page has the files that it needs, and no path leads to another", async (t) => {
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   const page = await service.send({ path: "/docs" });
   assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
   assert.doesNotMatch(page.headers["content-security-policy"] ?? "", /script-src[^;]*unsafe|\*|https?:/);

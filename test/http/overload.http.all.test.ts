@@ -1,22 +1,16 @@
 /** As many requests as the service takes, and clients that go away at every moment. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, startFor } from "./service.ts";
 
 const host = "Host: localhost\r\n";
 const json = "Content-Type: application/json\r\n";
 const livez = `GET /livez HTTP/1.1\r\n${host}\r\n`;
 const unfinished = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 7\r\n\r\n{"n`;
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** A connection that sends this. */
 async function open(service: Service, bytes: string): Promise<Connection> {
@@ -43,7 +37,7 @@ async function isItself(service: Service, requests: number): Promise<void> {
 }
 
 test("beyond the requests that may be under way the answer is 503, but for health, until there is room", async (t) => {
-  const service = await start(t, { wireBounds: { maxRequests: 3 } });
+  const service = await startFor(t, { wireBounds: { maxRequests: 3 } });
   const held = await Promise.all([1, 2, 3].map(() => open(service, unfinished)));
   await isFull(service);
   for (const request of [
@@ -77,7 +71,7 @@ async function fill(service: Service, most: number): Promise<Connection[]> {
 
 test("pages that wait for events do not take the place of other requests, and count again when they end", async (t) => {
   const most = 6;
-  const service = await start(t, {
+  const service = await startFor(t, {
     wireBounds: { maxRequests: most },
     limits: { streamsPerCaller: most },
   });
@@ -104,7 +98,7 @@ test("pages that wait for events do not take the place of other requests, and co
 });
 
 test("a refused request leaves its connection usable, whatever content it had", async (t) => {
-  const service = await start(t, { wireBounds: { maxRequests: 1 } });
+  const service = await startFor(t, { wireBounds: { maxRequests: 1 } });
   const held = await open(service, unfinished);
   await isFull(service);
   const connection = await open(
@@ -122,7 +116,7 @@ test("a refused request leaves its connection usable, whatever content it had", 
 test("services in one process count waiting requests separately", async (t) => {
   let perTurn = 0;
   const turnBudget = () => ({ ...createTurnBudget(), perTurn: () => perTurn });
-  const startOne = () => start(t, { turnBudget: turnBudget() });
+  const startOne = () => startFor(t, { turnBudget: turnBudget() });
   const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
   const fill = async (service: Service) =>
     Promise.all(Array.from({ length: 10 }, () => open(service, create + livez.repeat(950))));
@@ -139,7 +133,7 @@ test("services in one process count waiting requests separately", async (t) => {
 for (const ending of ["go away", "are answered", "are answered again"]) {
   test(`requests that wait on all connections together are bounded, until their clients ${ending}`, async (t) => {
     let perTurn = 0;
-    const service = await start(t, {
+    const service = await startFor(t, {
       turnBudget: { ...createTurnBudget(), perTurn: () => perTurn },
     });
     const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
@@ -166,7 +160,7 @@ function count({ received }: Connection): number {
 }
 
 test("clients that go away at any moment leave nothing behind", async (t) => {
-  const service = await start(t, { wireBounds: { maxRequests: 4, maxHeldBytes: 300_000 } });
+  const service = await startFor(t, { wireBounds: { maxRequests: 4, maxHeldBytes: 300_000 } });
   const { path } = await service.create("large", { text: "x".repeat(900_000) });
   const small = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 7\r\n\r\n{"n":1}`;
   const moments = {

@@ -6,7 +6,7 @@ import { machineTime } from "../until.ts";
 import { auth, createAs, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
 import { pagesFrom } from "./pages.ts";
-import { type Answer, type Made, type Service, startService } from "./service.ts";
+import { type Answer, type Made, type Service, startFor, startService } from "./service.ts";
 
 /** The clock of the services. Only `tick` moves it. */
 let clock = machineTime();
@@ -176,24 +176,20 @@ describe("a list as of a time", () => {
 });
 
 describe("a list as of a time before the history", () => {
-  test("is refused, and says when the history begins to those who see all", async () => {
-    const service = await startService({ now: () => clock, history: "none", collections: { books: {} } });
-    try {
-      assert.deepEqual(items(await service.send({ path: "/api/v1/books?at=0" })), []);
-      await service.create("books", { n: 1 });
-      const answer = await service.send({ path: "/api/v1/books?at=2026-01-01" });
-      const violations = [{ in: "query", name: "at", code: "noHistory" }] as const;
-      check(answer, { status: 400, problem: "INVALID_PARAMETER", violations });
-      const query = { method: "QUERY", path: "/api/v1/books", content: { at: 1 } };
-      check(await service.send(query), { status: 400, problem: "INVALID_PARAMETER" });
-      const future = await service.send({ path: "/api/v1/books?at=2999-01-01" });
-      check(future, { status: 400, problem: "INVALID_PARAMETER", violations });
-      for (const { text } of [answer, future]) {
-        assert.match(text, /keeps no history/);
-        assert.doesNotMatch(text, /later time/);
-      }
-    } finally {
-      await service.stop();
+  test("is refused, and says when the history begins to those who see all", async (t) => {
+    const service = await startFor(t, { now: () => clock, history: "none", collections: { books: {} } });
+    assert.deepEqual(items(await service.send({ path: "/api/v1/books?at=0" })), []);
+    await service.create("books", { n: 1 });
+    const answer = await service.send({ path: "/api/v1/books?at=2026-01-01" });
+    const violations = [{ in: "query", name: "at", code: "noHistory" }] as const;
+    check(answer, { status: 400, problem: "INVALID_PARAMETER", violations });
+    const query = { method: "QUERY", path: "/api/v1/books", content: { at: 1 } };
+    check(await service.send(query), { status: 400, problem: "INVALID_PARAMETER" });
+    const future = await service.send({ path: "/api/v1/books?at=2999-01-01" });
+    check(future, { status: 400, problem: "INVALID_PARAMETER", violations });
+    for (const { text } of [answer, future]) {
+      assert.match(text, /keeps no history/);
+      assert.doesNotMatch(text, /later time/);
     }
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { check, linkTo } from "./check.ts";
-import { type Made, type Service, startService } from "./service.ts";
+import { type Made, type Service, startFor, startService } from "./service.ts";
 
 let service: Service;
 let made: Made;
@@ -234,27 +234,23 @@ describe("a parameter", () => {
 
 describe("another prefix", () => {
   for (const prefix of ["/v7", "", "/a/b/c"])
-    test(`"${prefix}" is where the collections are, and what links begin with`, async () => {
-      const other = await startService({ prefix });
-      try {
-        const { id, path } = await other.create("topics", { a: 1 });
-        await other.create("topics", { a: 2 });
-        check(await other.send({ path: `${prefix}/topics/${id}` }), { status: 200, json: { id, a: 1 } });
-        const list = await other.send({ path: `${prefix}/topics?limit=1` });
-        assert.ok((list.headers.link ?? "").startsWith(`<${prefix}/topics?limit=1&cursor=`));
-        check(await other.send({ method: "PUT", path, content: { id } }), {
-          status: 200,
-          headers: { "Content-Location": `${prefix}/topics/${id}` },
-        });
-        const created = await other.send({ method: "POST", path: `${prefix}/topics`, content: {} });
-        assert.ok((created.headers.location ?? "").startsWith(`${prefix}/topics/`));
-        check(await other.send({ path: "/api/v1/topics" }), { status: 404 });
-        check(await other.send({ path: "/livez" }), {
-          status: 200,
-          headers: { "Cache-Control": "no-store" },
-        });
-      } finally {
-        await other.stop();
-      }
+    test(`"${prefix}" is where the collections are, and what links begin with`, async (t) => {
+      const other = await startFor(t, { prefix });
+      const { id, path } = await other.create("topics", { a: 1 });
+      await other.create("topics", { a: 2 });
+      check(await other.send({ path: `${prefix}/topics/${id}` }), { status: 200, json: { id, a: 1 } });
+      const list = await other.send({ path: `${prefix}/topics?limit=1` });
+      assert.ok((list.headers.link ?? "").startsWith(`<${prefix}/topics?limit=1&cursor=`));
+      check(await other.send({ method: "PUT", path, content: { id } }), {
+        status: 200,
+        headers: { "Content-Location": `${prefix}/topics/${id}` },
+      });
+      const created = await other.send({ method: "POST", path: `${prefix}/topics`, content: {} });
+      assert.ok((created.headers.location ?? "").startsWith(`${prefix}/topics/`));
+      check(await other.send({ path: "/api/v1/topics" }), { status: 404 });
+      check(await other.send({ path: "/livez" }), {
+        status: 200,
+        headers: { "Cache-Control": "no-store" },
+      });
     });
 });

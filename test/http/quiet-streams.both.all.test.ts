@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { heartbeatMs } from "../../src/http/events/stream.ts";
 import { until } from "../until.ts";
 import type { CloudEvent, OpenStream } from "./follow.ts";
-import { open, path, start } from "./open-streams.ts";
+import { open, path } from "./open-streams.ts";
+import { startFor } from "./service.ts";
 
 const create = "POST /api/v1/topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
@@ -12,7 +13,7 @@ const linesOf = (stream: OpenStream) => stream.frames().map((frame) => Object.ke
 
 test("a quiet stream sends its position at once, and then again and again", async (t) => {
   assert.equal(heartbeatMs, 15_000, "docs/reference/events.md says so");
-  const service = await start(t, { heartbeatMs: 30 });
+  const service = await startFor(t, { heartbeatMs: 30 });
   await service.create("topics", { n: 1 });
   const stream = await open(t, service);
   await until("heartbeats have come", () => stream.frames().length >= 4);
@@ -28,7 +29,7 @@ test("a quiet stream sends its position at once, and then again and again", asyn
 });
 
 test("between heartbeats, a quiet stream sends nothing", async (t) => {
-  const service = await start(t, { heartbeatMs: 600_000 });
+  const service = await startFor(t, { heartbeatMs: 600_000 });
   const [quiet, marker] = [await open(t, service, "?n=7"), await open(t, service)];
   for (let n = 0; n < 5; n++) await service.create("topics", { n });
   await marker.take(5);
@@ -46,7 +47,7 @@ test("between heartbeats, a quiet stream sends nothing", async (t) => {
 
 test("the timeouts of requests do not end a stream or a page that waits", async (t) => {
   const ms = 150;
-  const service = await start(t, {
+  const service = await startFor(t, {
     heartbeatMs: 600_000,
     limits: {
       handlerTimeoutMs: ms,

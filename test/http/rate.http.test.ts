@@ -1,6 +1,6 @@
 /** How many requests one caller may make, over real sockets, and how they are counted. */
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import fc from "fast-check";
 import { createKeyText } from "../../src/access/api-key.ts";
 import { networkOf } from "../../src/access/networks.ts";
@@ -8,19 +8,13 @@ import { createQuotas, type Quota } from "../../src/http/admission/quotas.ts";
 import type { Rate } from "../../src/http/settings.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { startFor } from "./service.ts";
 
 const topics = "/api/v1/topics";
 
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
-
 describe("a rate limit", () => {
   test("is told by every answer, and beyond it the answer is a 429 that says when to try again", async (t) => {
-    const service = await start(t, { rate: { requests: 5, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 5, perSeconds: 60 } });
     const policy = '"default";q=5;w=60';
     const told = (remaining: number) => ({
       "RateLimit-Policy": policy,
@@ -47,14 +41,14 @@ describe("a rate limit", () => {
   });
 
   test("is not there unless it is asked for", async (t) => {
-    const service = await start(t, {});
+    const service = await startFor(t, {});
     const { headers } = await service.send({ path: topics });
     assert.equal(headers.ratelimit, undefined);
     assert.equal(headers["ratelimit-policy"], undefined);
   });
 
   test("does not count health and what browsers ask before they ask", async (t) => {
-    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 1, perSeconds: 60 } });
     const preflight = { Origin: "http://localhost:5173", "Access-Control-Request-Method": "GET" };
     const askAll = async () => {
       for (const path of ["/livez", "/readyz", "/healthz"])
@@ -68,7 +62,7 @@ describe("a rate limit", () => {
   });
 
   test("counts what the service says of itself, which is not small", async (t) => {
-    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 1, perSeconds: 60 } });
     assert.match(String((await service.send({ path: "/problems/unavailable" })).headers.ratelimit), /r=0;/);
     for (const path of [
       "/openapi.json",
@@ -82,7 +76,7 @@ describe("a rate limit", () => {
   });
 
   test("counts every operation, whatever it would come to", async (t) => {
-    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 1, perSeconds: 60 } });
     check(await service.send({ path: topics }), { status: 200 });
     const refused = [
       "GET /topics",
@@ -108,7 +102,7 @@ describe("a rate limit", () => {
 
   test("counts a request with an invalid credential once", async (t) => {
     const auth = { keys: true, jwt: settingsFor([createPair("ES256")]) };
-    const service = await start(t, { auth, rate: { requests: 9, perSeconds: 60 } });
+    const service = await startFor(t, { auth, rate: { requests: 9, perSeconds: 60 } });
     const credentials = ["hf_short", createKeyText(), "not a token", "a.b.c"];
     for (const [n, credential] of credentials.entries()) {
       const answer = await service.send({ path: topics, headers: { Authorization: `Bearer ${credential}` } });
@@ -117,7 +111,7 @@ describe("a rate limit", () => {
   });
 
   test("writes nothing beyond it", async (t) => {
-    const service = await start(t, { rate: { requests: 3, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 3, perSeconds: 60 } });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => service.send({ method: "POST", path: topics, content: { n } })),
     );
@@ -126,7 +120,7 @@ describe("a rate limit", () => {
   });
 
   test("goes by the address of the connection, whatever X-Forwarded-For says", async (t) => {
-    const service = await start(t, { rate: { requests: 3, perSeconds: 60 } });
+    const service = await startFor(t, { rate: { requests: 3, perSeconds: 60 } });
     const ask = (address: string) => service.send({ path: topics, headers: { "X-Forwarded-For": address } });
     for (let n = 1; n <= 3; n++) check(await ask(`192.0.2.${n}`), { status: 200 });
     for (let n = 4; n <= 6; n++) check(await ask(`192.0.2.${n}`), { status: 429 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { machineTime, until } from "../until.ts";
 import { check } from "./check.ts";
-import { type Answer, type Made, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Made, startFor, startServiceForFile } from "./service.ts";
 import { holdCommits, watchQueries } from "./store-spy.ts";
 
 const service = await startServiceForFile({ collections: { counters: {} } });
@@ -94,11 +94,10 @@ test("a write that another one overtakes reads the resource again", async (t) =>
 });
 
 test("a write that waits for another one holds no memory for the resource", async (t) => {
-  const small = await startService({
+  const small = await startFor(t, {
     collections: { counters: {} },
     wireBounds: { maxHeldBytes: 1_000_000 },
   });
-  t.after(() => small.stop());
   const made = await small.create("counters", { text: "x".repeat(200_000) });
   const { held, end } = holdCommits(t);
   const reads = watchQueries(t);

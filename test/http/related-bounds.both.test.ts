@@ -3,15 +3,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { pagesFrom } from "./pages.ts";
 import { idList, idOf, objects, seeds, text } from "./related-seeds.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type ServiceOptions, startFor } from "./service.ts";
 import { watchQueries } from "./store-spy.ts";
 
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  // The test would hold up the thread if it compared such responses with the OpenAPI document.
-  const service = await startService({ isWatched: false, ...options });
-  t.after(() => service.stop());
-  return service;
-}
+// The test would hold up the thread if it compared such responses with the OpenAPI document.
+const start = (t: TestContext, options: ServiceOptions) => startFor(t, { isWatched: false, ...options });
 
 test("embedding 100 resources takes one query, and one for each relation at each level", async (t) => {
   const service = await start(t, {

@@ -7,14 +7,10 @@ import { type TestContext, test } from "node:test";
 import { maxPageBytes } from "../../src/store/port/page.ts";
 import { staysResponsive } from "./probe.ts";
 import { idOf, objects, seeds, text } from "./related-seeds.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type ServiceOptions, startFor } from "./service.ts";
 
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  // The test would hold up the thread if it compared such responses with the OpenAPI document.
-  const service = await startService({ isWatched: false, ...options });
-  t.after(() => service.stop());
-  return service;
-}
+// The test would hold up the thread if it compared such responses with the OpenAPI document.
+const start = (t: TestContext, options: ServiceOptions) => startFor(t, { isWatched: false, ...options });
 
 const nearlyFull = maxPageBytes - 20_000;
 const hidden = { secret: { roles: ["nobody"] } };

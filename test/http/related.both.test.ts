@@ -5,7 +5,7 @@ import { makeFolder } from "../folder.ts";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { linkOf } from "./follow.ts";
-import { startService, startServiceForFile } from "./service.ts";
+import { startFor, startService, startServiceForFile } from "./service.ts";
 import { openTestStore } from "./test-store.ts";
 
 const text = { type: "string", maxLength: 4_000_000 } as const;
@@ -346,7 +346,7 @@ describe("embed", () => {
     for (const [n, id] of [shown, hidden, gone, undefined].entries())
       await before.create("issues", { n, ...(id !== undefined && { assigneeId: id, watcherIds: [id] }) });
     await before.stop();
-    const closed = await startService({
+    const closed = await startFor(t, {
       ...store,
       accept: true,
       auth,
@@ -368,7 +368,6 @@ describe("embed", () => {
         },
       },
     });
-    t.after(() => closed.stop());
     const path = "/api/v1/issues?sort=n&fields=n&embed=watchers,assignee";
     const expected = [
       { n: 0, watchers: [{ id: shown, name: "shown" }], assignee: { id: shown, name: "shown" } },

@@ -3,16 +3,14 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { machineTime, nextMillisecond, until } from "../until.ts";
 import { eventsOf, linkOf } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor } from "./service.ts";
 
 /** `npm run prove -- rewind` has more. */
 const resources = process.env.HOLDFAST_TEST_REWIND_RUNS === undefined ? 5_000 : 10_000;
 
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService({ limits: { rewindBytes: 67_108_864 }, ...options });
-  t.after(() => service.stop()); // throws if the event loop stood still, or if the memory exceeded its limit
-  return service;
-}
+/** Its end throws if the event loop stood still, or if the memory exceeded its limit. */
+const start = (t: TestContext, options: ServiceOptions = {}) =>
+  startFor(t, { limits: { rewindBytes: 67_108_864 }, ...options });
 
 /** A moment: everything before it is earlier, and everything after it is later. */
 async function moment(): Promise<number> {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { machineTime } from "../until.ts";
 import { check } from "./check.ts";
-import { type Answer, type Request, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Request, startFor, startServiceForFile } from "./service.ts";
 
 const start = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** The clock of the service. */
@@ -229,23 +229,19 @@ describe("a rewind", () => {
     assert.equal(report.replaced, 0);
   });
 
-  test("goes back to every collection without a list of them", async () => {
-    const other = await startService({ now: () => clock });
-    try {
-      await other.create("topics", { n: 1 });
-      const then = moment();
-      await other.create("topics", { n: 2 });
-      await other.create("users", { n: 3 });
-      const answer = await other.send({
-        method: "POST",
-        path: "/api/v1/_rewind",
-        content: { to: then, max },
-      });
-      const { deleted, collections } = answer.json as Report;
-      assert.deepEqual([deleted, collections.map(({ name }) => name)], [2, ["topics", "users"]]);
-    } finally {
-      await other.stop();
-    }
+  test("goes back to every collection without a list of them", async (t) => {
+    const other = await startFor(t, { now: () => clock });
+    await other.create("topics", { n: 1 });
+    const then = moment();
+    await other.create("topics", { n: 2 });
+    await other.create("users", { n: 3 });
+    const answer = await other.send({
+      method: "POST",
+      path: "/api/v1/_rewind",
+      content: { to: then, max },
+    });
+    const { deleted, collections } = answer.json as Report;
+    assert.deepEqual([deleted, collections.map(({ name }) => name)], [2, ["topics", "users"]]);
   });
 
   test("takes an Idempotency-Key", async () => {
@@ -263,8 +259,8 @@ describe("a rewind", () => {
     assert.deepEqual(await get(`${things}/${id}`), { id, n: 3 });
   });
 
-  test("restores attributes that clients cannot set or see", async () => {
-    const seeded = await startService({
+  test("restores attributes that clients cannot set or see", async (t) => {
+    const seeded = await startFor(t, {
       now: () => clock,
       collections: {
         guarded: {
@@ -279,22 +275,18 @@ describe("a rewind", () => {
       },
       seeds: { guarded: [{ id: "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6", state: "new", secret: "a" }] },
     });
-    try {
-      clock = Math.max(clock, machineTime());
-      const then = moment();
-      const path = "/api/v1/guarded/0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
-      await seeded.send({ method: "DELETE", path });
-      const answer = await seeded.send({
-        method: "POST",
-        path: "/api/v1/_rewind",
-        content: { to: then, max },
-      });
-      assert.equal((answer.json as Report).created, 1, answer.text);
-      const { json } = await seeded.send({ path });
-      assert.equal((json as { state: string }).state, "new");
-    } finally {
-      await seeded.stop();
-    }
+    clock = Math.max(clock, machineTime());
+    const then = moment();
+    const path = "/api/v1/guarded/0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
+    await seeded.send({ method: "DELETE", path });
+    const answer = await seeded.send({
+      method: "POST",
+      path: "/api/v1/_rewind",
+      content: { to: then, max },
+    });
+    assert.equal((answer.json as Report).created, 1, answer.text);
+    const { json } = await seeded.send({ path });
+    assert.equal((json as { state: string }).state, "new");
   });
 });
 

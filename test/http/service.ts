@@ -177,17 +177,25 @@ export interface Service {
 /** The media type of the interface, as clients send it. */
 export const jsonType = "application/json; charset=utf-8";
 
+/** Starts a service that stops when the test ends. */
+export async function startFor(
+  t: { after(hook: () => Promise<void>): void },
+  options: ServiceOptions = {},
+): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service;
+}
+
 /**
  * Starts a service for all tests of a file. It stops after the last one. The code of the file that follows must not hold up the
  * thread. If it makes arbitraries of fast-check, call `startService` in `before` instead.
  */
-export async function startServiceForFile(options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  after(() => service.stop());
-  return service;
+export function startServiceForFile(options: ServiceOptions = {}): Promise<Service> {
+  return startFor({ after }, options);
 }
 
-/** Starts a service. The test must stop it. */
+/** Starts a service. The test must stop it: most tests call `startFor` instead. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = makeFolder();
   const place = options.store === undefined ? await openTestStore(folder) : given(options.store);

@@ -16,7 +16,7 @@ import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";
 import type { Counting as ThreadCounting, Work } from "./counting-thread.ts";
 import { follow } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor } from "./service.ts";
 
 /** Lets other threads count. Returns the counts of this thread, which is the main one, when all others have ended. */
 async function runThreads(
@@ -189,8 +189,7 @@ async function startTwo(t: TestContext, options: ServiceOptions): Promise<[Servi
   const settings = { rate: options.rate, limits: { ...defaultLimits, ...options.limits } };
   const [main, other] = countTogether(t, settings, 2);
   const start = async (counting: Counting | undefined) => {
-    const service = await startService({ ...options, ...(counting && { counting }) });
-    t.after(() => service.stop());
+    const service = await startFor(t, { ...options, ...(counting && { counting }) });
     return service;
   };
   return [await start(main), await start(other)];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import { follow, type OpenStream } from "./follow.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startFor } from "./service.ts";
 import { watchLogReads } from "./store-spy.ts";
 
 const path = "/api/v1/topics/_events";
@@ -43,8 +43,7 @@ async function writeTo(service: Service, streams: readonly OpenStream[]): Promis
 }
 
 test("one read and one text of each event serve all subscribers that see the same", async (t) => {
-  const service = await startService({ heartbeatMs: 600_000 });
-  t.after(() => service.stop());
+  const service = await startFor(t, { heartbeatMs: 600_000 });
   await service.create("topics", { n: 0 });
   const views = ["", "?n:gte=1", "?n:lt=1000", "?n:exists=true", "?n:gt=0", "?fields=n"];
   const queries = Array.from({ length: subscribers }, (_, n) => views[n % views.length] ?? "");
@@ -62,8 +61,7 @@ test("one read and one text of each event serve all subscribers that see the sam
 });
 
 test("subscribers that catch up from the same place share the reads too", async (t) => {
-  const service = await startService({ heartbeatMs: 600_000 });
-  t.after(() => service.stop());
+  const service = await startFor(t, { heartbeatMs: 600_000 });
   for (let n = 0; n < events; n++) await service.create("topics", { n });
   const reads = watchLogReads(t);
   const texts = countEventTexts(t);

@@ -2,16 +2,14 @@
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { until } from "../until.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor } from "./service.ts";
 import { openUnread } from "./unread.ts";
 
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
-export async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService({ probe: { standstillMs: 500 }, ...options });
-  t.after(() => service.stop());
-  return service;
-}
+/** Starts a service for a test. The test fails if the event loop stands still for 500 ms. */
+export const start = (t: TestContext, options: ServiceOptions) =>
+  startFor(t, { probe: { standstillMs: 500 }, ...options });
 
 /** The status of a response on a new connection; `undefined` if the service closes it at once. */
 export async function statusOf(service: Service, path: string): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
-import { type Answer, type Request, type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Answer, type Request, type Service, type ServiceOptions, startFor } from "./service.ts";
 import { watchCalls } from "./store-spy.ts";
 import { isOnPostgres } from "./test-store.ts";
 
@@ -14,13 +14,12 @@ const ids = Array.from(
 );
 
 async function startStuck(t: TestContext, { collections = {} }: Pick<ServiceOptions, "collections"> = {}) {
-  const service = await startService({
+  const service = await startFor(t, {
     collections: { things: {}, ...collections },
     openCollections: true,
     seeds: { things: ids.map((id) => ({ id, n: 0 })) },
     limits: { handlerTimeoutMs: 500 },
   });
-  t.after(() => service.stop());
   return { service, ...(await stick(service)) };
 }
 

@@ -9,7 +9,14 @@ import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Answer, type Request, type Service, startService, startServiceForFile } from "./service.ts";
+import {
+  type Answer,
+  type Request,
+  type Service,
+  startFor,
+  startService,
+  startServiceForFile,
+} from "./service.ts";
 import { openTestStore } from "./test-store.ts";
 import { bearer, type Signed, startPeople } from "./users/people.ts";
 
@@ -153,8 +160,7 @@ test("an import and a rewind end when their caller no longer administers the ser
   assert.equal(begun.status, 202, begun.text);
   await first.stop();
   const administrators = [{ role: "editor" }];
-  const next = await startService({ auth: { ...auth, administrators }, collections, store: store.address });
-  t.after(() => next.stop());
+  const next = await startFor(t, { auth: { ...auth, administrators }, collections, store: store.address });
   const { state, reason } = await finished("eve", begun, next);
   assert.equal(state, "failed");
   assert.match(reason ?? "", /no longer administers the service/);
@@ -198,8 +204,7 @@ test("a task ends before its next slice when its API key is revoked, and not whe
   await keys.invalidate(revoked.key.prefix, { revokedAt: machineTime() });
   await keys.invalidate(expired.key.prefix, { expiresAt: machineTime() });
   await keys.close();
-  const next = await startService({ auth: keyed, collections, store: store.address });
-  t.after(() => next.stop());
+  const next = await startFor(t, { auth: keyed, collections, store: store.address });
   const failed = await finished("hans", revoked.begun, next);
   assert.deepEqual(
     [failed.state, failed.reason],

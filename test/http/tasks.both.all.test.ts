@@ -5,7 +5,7 @@ import { machineTime, nextMillisecond, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { refusesWithoutTlsAndTooOften } from "./administration/refusals.ts";
 import { check } from "./check.ts";
-import { type Answer, type Service, startService, startServiceForFile } from "./service.ts";
+import { type Answer, type Service, startFor, startServiceForFile } from "./service.ts";
 import { holdCommits, watchCalls } from "./store-spy.ts";
 
 const service = await startServiceForFile({
@@ -338,8 +338,7 @@ describe("a bulk change as a task", () => {
 });
 
 test("a task whose selection takes too long is refused, and others go on", async (t) => {
-  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
   const lines = Array.from({ length: 15_000 }, (_, n) => ({ sku: `a${n}`, n }));
   for (let n = 0; n < 4; n++) await of.create("orders", { lines });
   await of.create("others", { n: 1 });
@@ -363,8 +362,7 @@ test("a task whose selection takes too long is refused, and others go on", async
 });
 
 test("a task whose resources have become too slow for its filter fails", async (t) => {
-  const of = await startService({ collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections: { orders: {}, others: {} }, limits: { queryMs: 1_000 } });
   const large = Array.from({ length: 15_000 }, (_, n) => ({ sku: `a${n}`, n }));
   const orders = await Promise.all(
     [1, 2, 3, 4].map(() => of.create("orders", { lines: [{ sku: "zz1", n: 1 }] })),
@@ -764,12 +762,11 @@ describe("a rewind as a task", () => {
 });
 
 test("a read-only service begins no task", async (t) => {
-  const readOnly = await startService({
+  const readOnly = await startFor(t, {
     readOnly: true,
     collections: { notes: {} },
     seeds: { notes: [{ id: "1" }] },
   });
-  t.after(() => readOnly.stop());
   const content = { all: true, delete: true, max: 1 };
   const answer = await readOnly.send(
     { method: "POST", path: "/api/v1/notes/_bulk", headers: asTask, content },
@@ -827,8 +824,7 @@ describe("the paths of tasks refuse", () => {
 });
 
 test("an import that is cancelled while its resources are stored is answered with its task, and adds nothing", async (t) => {
-  const of = await startService({ collections: { things: {} } });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections: { things: {} } });
   const { held, end } = holdCommits(t);
   const importing = of.send({
     method: "POST",
@@ -852,8 +848,7 @@ test("an import that is cancelled while its resources are stored is answered wit
 });
 
 test("an import by a unique key changes a resource that another write makes during its slice", async (t) => {
-  const of = await startService({ collections: { things: { unique: ["code"], schema: codes } } });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections: { things: { unique: ["code"], schema: codes } } });
   await of.create("things", {}); // the collection exists from now on
   const { held, end } = holdCommits(t);
   const path = "/api/v1/things";
@@ -883,8 +878,7 @@ test("an import by a unique key changes a resource that another write makes duri
 });
 
 test("a task reads few of the resources that do not fit its slice", async (t) => {
-  const of = await startService({ collections: { things: { unique: ["code"], schema: codes } } });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections: { things: { unique: ["code"], schema: codes } } });
   const post = async (path: string, sent: { content?: object; body?: string }, type = "application/json") => {
     const headers = { ...asTask, "Content-Type": type };
     const begun = await of.send({ method: "POST", path: `/api/v1/${path}`, headers, ...sent });
@@ -912,8 +906,7 @@ test("a task reads few of the resources that do not fit its slice", async (t) =>
 test("an import by a unique key changes no resource before its last change, even if the clock was set back", async (t) => {
   let now = machineTime();
   const collections = { things: { unique: ["code"], timestamps: true, schema: codes } };
-  const of = await startService({ collections, now: () => now });
-  t.after(() => of.stop());
+  const of = await startFor(t, { collections, now: () => now });
   const { path: own } = await of.create("things", { code: "k" });
   now += 120_000;
   const before = (await of.send({ method: "PATCH", path: own, content: { text: "a" } })).json as object;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { check } from "./check.ts";
-import { startService, startServiceForFile } from "./service.ts";
+import { startFor, startServiceForFile } from "./service.ts";
 
 const start = Date.parse("2026-01-31T09:14:05.250Z");
 let now = start;
@@ -60,11 +60,10 @@ test("a create sets both times, at the end, whatever the client sends under thei
 
 test("a default that is the time, createdAt and the change log are of one reading of the clock", async (t) => {
   let ticks = start;
-  const own = await startService({
+  const own = await startFor(t, {
     now: () => ticks++,
     collections: { notes: { timestamps: true, defaults: { since: "$now" } } },
   });
-  t.after(() => own.stop());
   const { body, path } = await own.create("notes");
   const changes = (await own.send({ method: "GET", path: `${path}/_changes` })).json as { at: string }[];
   assert.deepEqual(

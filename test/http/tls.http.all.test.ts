@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { machineTime } from "../until.ts";
 import { type Certificate, makeCertificate } from "./certificates.ts";
 import { Connection, openConnection, parseAnswers } from "./connection.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, startFor, startService } from "./service.ts";
 
 let first: Certificate;
 let second: Certificate;
@@ -17,12 +17,6 @@ before(async () => {
 });
 
 const get = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** A copy of the files that a test may change. */
 async function filesOf({ files }: Certificate) {
@@ -58,7 +52,7 @@ function connect(
 
 describe("a service with a certificate", () => {
   test("encrypts, speaks HTTP/1.1, and has browsers come back encrypted", async (t) => {
-    const service = await start(t, { tls: first.files });
+    const service = await startFor(t, { tls: first.files });
     assert.match(service.origin, /^https:\/\/127\.0\.0\.1:\d+$/);
     const connection = await connect(t, service, first);
     assert.equal(connection.raw.alpnProtocol, "http/1.1");
@@ -71,7 +65,7 @@ describe("a service with a certificate", () => {
   });
 
   test("serves what comes behind a request with Upgrade", async (t) => {
-    const service = await start(t, { tls: first.files });
+    const service = await startFor(t, { tls: first.files });
     const connection = await connect(t, service, first);
     for (let n = 0; n < 3; n++) {
       connection.write(get("/livez", "Connection: Upgrade\r\nUpgrade: h2c\r\n") + get("/api/v1/topics"));
@@ -81,20 +75,20 @@ describe("a service with a certificate", () => {
   });
 
   test("answers nothing to a client that does not encrypt", async (t) => {
-    const service = await start(t, { tls: first.files });
+    const service = await startFor(t, { tls: first.files });
     const plain = await openConnection(service.port);
     plain.write(get("/api/v1/topics"));
     assert.doesNotMatch(await plain.untilClosed(), /HTTP/);
   });
 
   test("lets go of a connection on which no handshake comes", async (t) => {
-    const service = await start(t, { tls: first.files, limits: { headersTimeoutMs: 500 } });
+    const service = await startFor(t, { tls: first.files, limits: { headersTimeoutMs: 500 } });
     const silent = await openConnection(service.port);
     await silent.untilClosed();
   });
 
   test("refuses what is malformed, encrypted", async (t) => {
-    const service = await start(t, { tls: first.files });
+    const service = await startFor(t, { tls: first.files });
     const connection = await connect(t, service, first);
     connection.write("nonsense\r\n\r\n");
     const { status, headers } = await connection.answer();
@@ -106,7 +100,7 @@ describe("a service with a certificate", () => {
 describe("a certificate that is read again", () => {
   test("is that of new connections, and old ones live on", async (t) => {
     const files = await filesOf(first);
-    const service = await start(t, { tls: files });
+    const service = await startFor(t, { tls: files });
     const old = await connect(t, service, first);
     await replace(files, second.files);
     await assert.rejects(connect(t, service, second), "nothing was read yet");
@@ -127,7 +121,7 @@ describe("a certificate that is read again", () => {
   ] as [string, (files: Certificate["files"]) => Promise<void>][])
     test(`but ${what} leaves the one before in place`, async (t) => {
       const files = await filesOf(first);
-      const service = await start(t, { tls: files });
+      const service = await startFor(t, { tls: files });
       await spoil(files);
       await service.reloadTls();
       const connection = await connect(t, service, first);
@@ -141,7 +135,7 @@ describe("a certificate that is read again", () => {
 
 test("of two readings of the certificate under way the later one counts", async (t) => {
   const files = await filesOf(first);
-  const service = await start(t, { tls: files });
+  const service = await startFor(t, { tls: files });
   const key = await readFile(files.key);
   await rm(files.key);
   await promisify(execFile)("mkfifo", [files.key]);
@@ -210,7 +204,7 @@ describe("a service does not start with", () => {
 });
 
 test("the request line is checked, CONNECT is a 405, and a client can close its sending side, also with encryption", async (t) => {
-  const service = await start(t, { tls: first.files });
+  const service = await startFor(t, { tls: first.files });
   const head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n";
   for (const [bytes, statuses, ends] of [
     ["GET  /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", [400], false],

@@ -1,7 +1,7 @@
 /** Traces: with the SDK of OpenTelemetry, a real exporter, and a collector. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, type TestContext, test } from "node:test";
+import { after, test } from "node:test";
 import { context, propagation, SpanKind, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
@@ -11,7 +11,7 @@ import { holdfast } from "../../src/index.ts";
 import { makeFolder } from "../folder.ts";
 import { type CollectedSpan, kinds, startCollector } from "../traces/collector.ts";
 import { until } from "../until.ts";
-import { type ServiceOptions, startService } from "./service.ts";
+import { startFor } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
 import { startReceiver } from "./webhooks/receiver.ts";
 
@@ -27,12 +27,6 @@ after(async () => {
 
 const system = isOnPostgres ? "postgresql" : "sqlite";
 
-async function start(t: TestContext, options: ServiceOptions = {}) {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
-
 /** Waits for a span that the service made. */
 async function spanOf(isIt: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {
   const find = () => collector.spans.find((span) => span.scope === "holdfast" && isIt(span));
@@ -46,7 +40,7 @@ async function spanOf(isIt: (span: CollectedSpan) => boolean): Promise<Collected
 const traceparent = (traceId: string, spanId = "00f067aa0ba902b7") => `00-${traceId}-${spanId}-01`;
 
 test("one trace goes from the client through the service into the store", async (t) => {
-  const service = await start(t, { collections: { articles: {} } });
+  const service = await startFor(t, { collections: { articles: {} } });
   const own = trace.getTracer("test").startSpan("client", { kind: SpanKind.CLIENT });
   const inSpan = trace.setSpan(context.active(), own);
   const { articles } = createClient<{ collections: { articles: object } }>({
@@ -89,7 +83,7 @@ test("one trace goes from the client through the service into the store", async 
 });
 
 test("the span of a request has nothing secret, and names errors of the service only", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
   const headers = { traceparent: traceparent(traceId) };
   const { path } = await service.create("topics");
@@ -112,7 +106,7 @@ test("the span of a request has nothing secret, and names errors of the service 
 });
 
 test("a 5xx marks its span as an error, and a refused commit does not", async (t) => {
-  const service = await start(t, {
+  const service = await startFor(t, {
     collections: { a: { unique: ["n"], schema: { type: "object", properties: { n: { type: "integer" } } } } },
   });
   await service.create("a", { n: 1 });
@@ -121,7 +115,7 @@ test("a 5xx marks its span as an error, and a refused commit does not", async (t
   await service.send({ method: "POST", path: "/api/v1/a", headers, content: { n: 1 } });
   const refused = await spanOf((span) => span.traceId === traceId && span.name === "commit a");
   assert.deepEqual([refused.attributes["error.type"], refused.status], ["UNIQUE_VIOLATION", 0]);
-  const busy = await start(t, { wireBounds: { maxRequests: 0 } });
+  const busy = await startFor(t, { wireBounds: { maxRequests: 0 } });
   const answer = await busy.send({ path: "/api/v1/a", headers }, { mayFail: true });
   assert.equal(answer.status, 503);
   const failed = await spanOf((span) => span.traceId === traceId && span.attributes["error.type"] === "503");
@@ -129,7 +123,7 @@ test("a 5xx marks its span as an error, and a refused commit does not", async (t
 });
 
 test("the delivery of a webhook links to the request that made the change, and continues its own trace", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   const receiver = await startReceiver();
   t.after(() => receiver.close());
   const content = { url: `${receiver.url}?token=secret`, collections: ["topics"] };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "../../src/http/admission/turns.ts";
-import { startService } from "./service.ts";
+import { startFor } from "./service.ts";
 import { watchLogReads } from "./store-spy.ts";
 
 /** Makes this many callers ask for their turn. `taken` contains the callers that had their turn, in order. */
@@ -54,8 +54,7 @@ describe("of a crowd", () => {
 
 test("GET, HEAD and QUERY are answered while writes wait for their turns", async (t) => {
   let perTurn = 8;
-  const service = await startService({ turnBudget: { noteRead: () => {}, perTurn: () => perTurn } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { turnBudget: { noteRead: () => {}, perTurn: () => perTurn } });
   await service.create("topics", { n: 1 });
   perTurn = 0;
   let written = 0;
@@ -77,8 +76,7 @@ test("GET, HEAD and QUERY are answered while writes wait for their turns", async
 
 test("many pages of events share the turns of the event loop", async (t) => {
   const reads = watchLogReads(t);
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   const names = Array.from({ length: 10 }, (_, n) => `c${n}`);
   const body = Array.from({ length: 1_000 }, (_, n) => JSON.stringify({ n })).join("\n");
   const headers = { "Content-Type": "application/x-ndjson" };

@@ -5,7 +5,7 @@ import { type RunningService, serve, stop } from "../commands/cli.ts";
 import { makeFolder } from "../folder.ts";
 import { check } from "./check.ts";
 import { cannotWatch, watchFromOutside } from "./outside-probe.ts";
-import { startService } from "./service.ts";
+import { startFor } from "./service.ts";
 
 /** Fills a collection with resources that have no attribute in common. */
 async function fill(
@@ -58,8 +58,7 @@ test("a table of very many columns takes little memory, and others are answered 
 });
 
 test("a table has at most 200,000 cells", async (t) => {
-  const service = await startService();
-  t.after(() => service.stop());
+  const service = await startFor(t);
   const names = (count: number) => Array.from({ length: count }, (_, n) => `a${n}`);
   const operations = Array.from({ length: 100 }, () => ({
     method: "POST",

@@ -12,7 +12,7 @@ import type { Browser, Page } from "playwright-core";
 import { openBrowser, watchPage } from "../browser/browser.ts";
 import { run, serve } from "../commands/cli.ts";
 import { makeFolder } from "../folder.ts";
-import { type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { startFor } from "../http/service.ts";
 import { until } from "../until.ts";
 import { programOf } from "./guide-program.ts";
 import { blockLike, readPage } from "./markdown.ts";
@@ -23,7 +23,7 @@ const { browser } = opened as { browser: Browser };
 after(() => browser?.close());
 
 test("the page of the guide shows the list and follows every change", { skip }, async (t) => {
-  const service = await started(t);
+  const service = await startFor(t);
   const open = (title: string) => service.create("topics", { title, status: "open" });
   const first = await open("One");
   await service.create("topics", { title: "Closed", status: "closed" });
@@ -47,7 +47,7 @@ test("the page of the guide shows the list and follows every change", { skip }, 
 });
 
 test("the page of the guide says so when the service has no events", { skip }, async (t) => {
-  const service = await started(t, { history: "none" });
+  const service = await startFor(t, { history: "none" });
   await service.create("topics", { title: "One", status: "open" });
   const { page, assertNoErrors } = await openPage(t);
   const file = await programOf("live-data", service.port);
@@ -89,12 +89,6 @@ test("the page of the guide works with the configuration of the guide, and says 
     return (await rowsOf(page)).includes("One");
   });
 });
-
-async function started(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 async function openPage(t: TestContext): Promise<{ page: Page; assertNoErrors(): void }> {
   const page = await browser.newPage();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
-import { startService } from "../http/service.ts";
+import { startFor } from "../http/service.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, machineTime, until } from "../until.ts";
 import { databaseFor, openDatabase, query } from "./databases.ts";
@@ -180,8 +180,7 @@ test("a rewind of a declared collection is one of them", async (t) => {
   const proxy = await startProxy(Number(new URL(url).port));
   t.after(() => proxy.close());
   const store = { kind: "postgres", url: proxy.urlOf(url) } as const;
-  const service = await startService({ store, collections: { things: {} } });
-  t.after(() => service.stop());
+  const service = await startFor(t, { store, collections: { things: {} } });
   await service.create("things", { n: 1 });
   proxy.refuse();
   const request = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { StoreClock } from "../../src/store-clock.ts";
-import { startService } from "../http/service.ts";
+import { startFor } from "../http/service.ts";
 import { testClock } from "../http/webhooks/clock.ts";
 import { machineTime, until } from "../until.ts";
 import { databaseFor } from "./databases.ts";
@@ -31,7 +31,7 @@ test("one instance sweeps, and another takes over when its lease has expired", a
   const at = new Date(start + 1_000).toISOString();
   const [one, two] = await Promise.all(
     [clocks[0], counted].map((clock) =>
-      startService({
+      startFor(t, {
         store,
         collections,
         sweepClock: clock,
@@ -40,7 +40,6 @@ test("one instance sweeps, and another takes over when its lease has expired", a
     ),
   );
   assert.ok(one && two);
-  t.after(() => Promise.all([one.stop(), two.stop()]));
   const deleted = async () =>
     ((await one.send({ path: "/api/v1/sessions/_deleted?limit=100" })).json as unknown[]).length;
   await one.create("sessions", { name: "first", expiresAt: at });

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { walkAtOnce } from "../../src/store/core/walk.ts";
 import { openSource, openTarget, type StoreAddress } from "../../src/store/open.ts";
@@ -14,7 +14,7 @@ import { walkedDatabase } from "../../src/store/postgres/copy/database-contents.
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { makePlace } from "../copy/places.ts";
 import { makeFolder } from "../folder.ts";
-import { type Request, type Service, type ServiceOptions, startService } from "../http/service.ts";
+import { type Request, type Service, startFor } from "../http/service.ts";
 import { generator, type Random } from "../seed.ts";
 import { machineTime } from "../until.ts";
 
@@ -35,10 +35,10 @@ for (const [name, [before, after]] of Object.entries(histories))
   test(`a rolling restart ${name} while both instances write leaves a store that is not damaged`, async (t) => {
     const random = generator();
     const address = (await makePlace(t, "postgres")) as PostgresAddress;
-    const old = await start(t, { store: address, history: before });
+    const old = await startFor(t, { store: address, history: before });
     await write(old, random);
     for (let round = 0; round < rounds; round++) {
-      const next = await start(t, { store: address, history: after });
+      const next = await startFor(t, { store: address, history: after });
       for (let n = 0; n < 10; n++) await write(random() < 0.5 ? old : next, random);
       await next.stop();
       assert.deepEqual(await findings(address), [], `round ${round}`);
@@ -60,8 +60,8 @@ test("what was deleted last without history comes back with a new version, if it
     storeOptions: { sweepMs: Number.POSITIVE_INFINITY },
     store: await makePlace(t, "postgres"),
   };
-  const logging = await start(t, { ...settings, history: "forever" });
-  const silent = await start(t, { ...settings, history: "none" });
+  const logging = await startFor(t, { ...settings, history: "forever" });
+  const silent = await startFor(t, { ...settings, history: "none" });
   const headers = { authorization: `Bearer ${tokenOf(pair, claimsAt(machineTime(), { sub: "ada" }))}` };
   const restored = async (collection: string) => {
     const path = `/api/v1/${collection}/${idOf()}`;
@@ -87,12 +87,6 @@ test("what was deleted last without history comes back with a new version, if it
   assert.deepEqual(await restored("owned"), { status: 404, versions: [2, 1] });
   assert.deepEqual(await restored("secret"), { status: 404, versions: [] });
 });
-
-async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 /** Creates, replaces, deletes or restores one of three topics. */
 async function write(service: Service, random: Random): Promise<void> {

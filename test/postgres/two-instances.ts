@@ -2,18 +2,13 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { follow } from "../http/follow.ts";
-import { type Service, startService } from "../http/service.ts";
+import { type Service, startFor } from "../http/service.ts";
 import { until } from "../until.ts";
 
 export async function startTwo(t: TestContext, url: string): Promise<readonly [Service, Service]> {
-  const services: Service[] = [];
-  t.after(async () => {
-    for (const service of services) await service.stop();
-  });
   const store = { kind: "postgres", url } as const;
-  services.push(await startService({ store, heartbeatMs: 600_000 }));
-  services.push(await startService({ store, heartbeatMs: 600_000 }));
-  return services as unknown as readonly [Service, Service];
+  const start = () => startFor(t, { store, heartbeatMs: 600_000 });
+  return [await start(), await start()];
 }
 
 /** Both instances are followed while the other one writes. Returns how long each event took, in milliseconds. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { StartError } from "../../../src/errors.ts";
 import { withoutTokens } from "../check.ts";
-import { type Answer, type Request, startService, startServiceForFile } from "../service.ts";
+import { type Answer, type Request, startFor, startService, startServiceForFile } from "../service.ts";
 import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 
 const person = {
@@ -354,8 +354,7 @@ describe("an attribute that is read only", () => {
 
 describe("without auth", () => {
   test("what nobody is told or nobody sets is so all the same", async (t) => {
-    const open = await startService({ collections: { people: { schema: person } } });
-    t.after(() => open.stop());
+    const open = await startFor(t, { collections: { people: { schema: person } } });
     const { path: target, body } = await open.create("people", { name: "x", salary: 1, pin: "p1n5ecret" });
     assert.deepEqual(body, { id: body.id, name: "x", salary: 1 });
     for (const request of [{ path: target }, { path }, { path, headers: { Accept: "text/csv" } }])

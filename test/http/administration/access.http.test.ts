@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { owner } from "../../../src/access/access-declaration.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
-import { type Answer, startService, startServiceForFile } from "../service.ts";
+import { type Answer, startFor, startServiceForFile } from "../service.ts";
 import { refusesWithoutTlsAndTooOften } from "./refusals.ts";
 
 const path = "/api/v1/_access";
@@ -279,8 +279,7 @@ describe("an administrator learns", () => {
 });
 
 test("without auth, everything is allowed, except writes to a read-only service", async (t) => {
-  const own = await startService({ collections: { a: {} }, seeds: { a: [{ id: "1" }] }, readOnly: true });
-  t.after(() => own.stop());
+  const own = await startFor(t, { collections: { a: {} }, seeds: { a: [{ id: "1" }] }, readOnly: true });
   const send = async (content: object) =>
     (await own.send({ method: "POST", path, content })).json as Record<string, unknown>;
   assert.equal((await send({ collection: "a", operation: "read", id: "1" })).allowed, true);

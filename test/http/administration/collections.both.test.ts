@@ -5,7 +5,7 @@ import { owner } from "../../../src/access/access-declaration.ts";
 import { until } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
-import { type Answer, startService, startServiceForFile } from "../service.ts";
+import { type Answer, startFor, startServiceForFile } from "../service.ts";
 import { refusesWithoutTlsAndTooOften } from "./refusals.ts";
 
 const path = "/api/v1/_collections";
@@ -150,7 +150,7 @@ describe("the collections", () => {
   });
 
   test("are hidden together with what only a schema as a whole can say", async (t) => {
-    const own = await startService({
+    const own = await startFor(t, {
       auth,
       collections: {
         a: {
@@ -163,7 +163,6 @@ describe("the collections", () => {
         },
       },
     });
-    t.after(() => own.stop());
     const schemaFor = async (who: Record<string, unknown>) =>
       ((await sendWith(own, who, { path })).json as { collections: Details[] }).collections[0]?.schema;
     assert.equal(await schemaFor(ada), null);
@@ -173,8 +172,7 @@ describe("the collections", () => {
 
 describe("in open mode, the list", () => {
   test("has the collections that exist, in pages", async (t) => {
-    const open = await startService();
-    t.after(() => open.stop());
+    const open = await startFor(t);
     for (const name of ["b", "C", "a", "d"]) await open.create(name, { n: 1 });
     const pages: string[][] = [];
     let next: string | undefined = `${path}?limit=3`;
@@ -190,8 +188,7 @@ describe("in open mode, the list", () => {
   });
 
   test("has only reads if the service is read-only", async (t) => {
-    const open = await startService({ collections: { a: {} }, seeds: { a: [] }, readOnly: true });
-    t.after(() => open.stop());
+    const open = await startFor(t, { collections: { a: {} }, seeds: { a: [] }, readOnly: true });
     const body = (await open.send({ path })).json as { collections: Details[] };
     assert.deepEqual(body.collections[0]?.operations, ["list", "read"]);
   });
@@ -199,8 +196,7 @@ describe("in open mode, the list", () => {
 
 describe("the path", () => {
   test("supports conditional requests", async (t) => {
-    const open = await startService();
-    t.after(() => open.stop());
+    const open = await startFor(t);
     await open.create("a", { n: 1 });
     let etag = "";
     await until("the size is known, so that it no longer changes the ETag", async () => {

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
-import { startService, startServiceForFile } from "../service.ts";
+import { startFor, startServiceForFile } from "../service.ts";
 import { refusesWithoutTlsAndTooOften } from "./refusals.ts";
 
 const path = "/api/v1/_configuration";
@@ -28,8 +28,7 @@ test("for other callers, the path does not exist", async (t) => {
     check(await sendWith(service, { sub: "ada", roles: ["admin"] }, { method, path }), { status: 404 });
     check(await sendWith(service, { ...ops, scope: "a:read" }, { method, path }), { status: 404 });
   }
-  const without = await startService({ auth, collections: {} });
-  t.after(() => without.stop());
+  const without = await startFor(t, { auth, collections: {} });
   check(await sendWith(without, ops, { path }), { status: 404 });
 });
 

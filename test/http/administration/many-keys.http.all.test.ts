@@ -5,17 +5,16 @@ import { nextTurn } from "../../../src/http/admission/turns.ts";
 import { openKeys } from "../../../src/store/open.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
-import { startService } from "../service.ts";
+import { startFor } from "../service.ts";
 
 const path = "/api/v1/_keys";
 const ops = { sub: "olga", roles: ["ops"] };
 
 test("a key made over HTTP is one of at most 1,000 valid ones", async (t) => {
-  const own = await startService({
+  const own = await startFor(t, {
     auth: { ...auth, keys: true, administrators: [{ role: "ops" }] },
     collections: {},
   });
-  t.after(() => own.stop());
   const keys = await openKeys(own.store);
   for (let n = 0; n < 1_000; n++) {
     await nextTurn(); // so that this test does not block the service

@@ -8,13 +8,13 @@ import { StartError } from "../../../src/errors.ts";
 import { newSecret, readSecrets } from "../../../src/secrets.ts";
 import { openService } from "../../../src/server/open-service.ts";
 import { makeFolder } from "../../folder.ts";
-import { startService } from "../service.ts";
+import { startFor } from "../service.ts";
 
 const users = userSettings({ collection: "users" });
 const collections = { users: { access: { read: "public" } } } as const;
 
-test("a local service where people sign in answers for loopback names only", async () => {
-  const service = await startService({ collections, auth: { keys: false, jwt: undefined, users } });
+test("a local service where people sign in answers for loopback names only", async (t) => {
+  const service = await startFor(t, { collections, auth: { keys: false, jwt: undefined, users } });
   const statusFor = async (host: string) =>
     (await service.send({ path: "/api/v1/users", headers: { host } })).status;
   for (const host of ["localhost", `127.0.0.1:${service.port}`, "[::1]", "LOCALHOST:1"])
@@ -22,14 +22,12 @@ test("a local service where people sign in answers for loopback names only", asy
   const refused = await service.send({ path: "/api/v1/users", headers: { host: "shop.example" } });
   assert.equal(refused.status, 421);
   assert.match(refused.text, /\\"shop\.example\\".*configure publicUrl/);
-  await service.stop();
 });
 
-test("with other credentials alone, a service answers for every name", async () => {
-  const service = await startService({ collections, auth: { keys: true, jwt: undefined } });
+test("with other credentials alone, a service answers for every name", async (t) => {
+  const service = await startFor(t, { collections, auth: { keys: true, jwt: undefined } });
   const { status } = await service.send({ path: "/api/v1/users", headers: { host: "shop.example" } });
   assert.equal(status, 200);
-  await service.stop();
 });
 
 test("a service knows its address, its vault survives a restart, and a wrong secret stops the start", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { UserSettings } from "../../../src/users/user-settings.ts";
 import { until } from "../../until.ts";
-import { type Answer, type Request, type Service, type ServiceOptions, startService } from "../service.ts";
+import { type Answer, type Request, type Service, type ServiceOptions, startFor } from "../service.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -78,7 +78,7 @@ export async function startPeople(
   }: Omit<ServiceOptions, "auth"> & { users?: Partial<UserSettings>; auth?: object } = {},
 ): Promise<People> {
   const mails: People["mails"] = [];
-  const service = await startService({
+  const service = await startFor(t, {
     collections: {
       users: {
         schema: {
@@ -107,7 +107,6 @@ export async function startPeople(
     },
     onLocalMail: (mail) => mails.push(mail),
   });
-  t.after(() => service.stop());
   const post: People["post"] = (path, content, headers = {}) =>
     service.send({ method: "POST", path: `/api/v1/_auth/${path}`, content, headers });
   const codeFor: People["codeFor"] = async (email, before = 0) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { until } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
-import { type Request, startService, startServiceForFile } from "../service.ts";
+import { type Request, startFor, startServiceForFile } from "../service.ts";
 import { startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
@@ -91,11 +91,10 @@ describe("the paths of webhooks", () => {
         );
   });
 
-  test("do not exist without the rule", async () => {
-    const without = await startService({ auth, collections: {} });
+  test("do not exist without the rule", async (t) => {
+    const without = await startFor(t, { auth, collections: {} });
     const answer = await sendWith(without, ops, { method: "GET", path: hooks });
     assert.deepEqual([answer.status, answer.text], [404, ""]);
-    await without.stop();
   });
 });
 
@@ -151,20 +150,18 @@ test("a filter cannot use an attribute that the webhook does not see", async () 
   assert.equal((await as(ops, { method: "POST", path: hooks, content })).status, 400);
 });
 
-test("without a history, a webhook cannot be created", async () => {
-  const without = await startService({ history: "none" });
+test("without a history, a webhook cannot be created", async (t) => {
+  const without = await startFor(t, { history: "none" });
   const content = { url: receiver.url, collections: ["a"] };
   const answer = await without.send({ method: "POST", path: hooks, content });
   assert.deepEqual([answer.status, (answer.json as { code: string }).code], [409, "WEBHOOKS_UNAVAILABLE"]);
-  await without.stop();
 });
 
-test("a service has at most 100 webhooks", async () => {
-  const own = await startService();
+test("a service has at most 100 webhooks", async (t) => {
+  const own = await startFor(t);
   const content = { url: receiver.url, collections: ["a"], enabled: false };
   for (let n = 0; n < 100; n++)
     assert.equal((await own.send({ method: "POST", path: hooks, content })).status, 201);
   const answer = await own.send({ method: "POST", path: hooks, content });
   assert.deepEqual([answer.status, (answer.json as { code: string }).code], [409, "WEBHOOKS_UNAVAILABLE"]);
-  await own.stop();
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { until } from "../../until.ts";
-import { startService, startServiceForFile } from "../service.ts";
+import { startFor, startServiceForFile } from "../service.ts";
 import { accept, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
@@ -146,8 +146,7 @@ describe("a name without encryption", () => {
     on.send({ ...request, content: { url, collections: ["a"] } });
 
   test("is a receiver only if its addresses are allowed", async (t) => {
-    const resolving = await startService({ webhookParts: { resolve } });
-    t.after(() => resolving.stop());
+    const resolving = await startFor(t, { webhookParts: { resolve } });
     const post = { method: "POST", path: hooks };
     for (const [name, reason] of [
       ["public.example", /only with https.*"webhooks\.allow"/],

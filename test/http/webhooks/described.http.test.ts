@@ -1,20 +1,14 @@
 /** Every response that the OpenAPI document describes for webhooks is one that the service gives. */
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { makeFolder } from "../../folder.ts";
 import { until } from "../../until.ts";
 import { auth } from "../access/callers.ts";
-import { type Answer, type Request, type Service, type ServiceOptions, startService } from "../service.ts";
+import { type Answer, type Request, type Service, startFor, startService } from "../service.ts";
 import { startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
 const unknown = `${hooks}/01a20000-0000-7000-8000-000000000000`;
-
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
 
 const attributes = { url: "http://127.0.0.1:9/", collections: ["a"] };
 
@@ -72,7 +66,7 @@ async function each(
 const mayHaveContent = ({ method }: Operation) => ["POST", "PUT", "PATCH", "QUERY"].includes(method);
 
 test("parameters, formats and contents that do not fit are refused", async (t) => {
-  const service = await start(t, { limits: { bodyBytes: 2_000 } });
+  const service = await startFor(t, { limits: { bodyBytes: 2_000 } });
   const all = operationsOn((await createHook(service)).path);
   await each(service, all, 400, (operation) => ({ ...operation, path: `${operation.path}?x:y=1` }));
   const accept = { Accept: "image/png" };
@@ -85,21 +79,21 @@ test("parameters, formats and contents that do not fit are refused", async (t) =
 });
 
 test("callers are identified before anything else, and may need encryption", async (t) => {
-  const open = await start(t, { requireTls: true, trustProxy: ["127.0.0.1"] });
+  const open = await startFor(t, { requireTls: true, trustProxy: ["127.0.0.1"] });
   await each(open, operationsOn(unknown), 403, (operation) => operation);
-  const guarded = await start(t, { auth: { ...auth, administrators: [{ role: "ops" }] } });
+  const guarded = await startFor(t, { auth: { ...auth, administrators: [{ role: "ops" }] } });
   const headers = { Authorization: "Bearer nothing" };
   await each(guarded, operationsOn(unknown), 401, (operation) => ({ ...operation, headers }));
   await each(guarded, operationsOn(unknown), 404, (operation) => operation);
   for (const operation of operationsOn(unknown)) {
-    const limited = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    const limited = await startFor(t, { rate: { requests: 1, perSeconds: 60 } });
     await limited.send({ path: "/api/v1" });
     await each(limited, [operation], 429, (same) => same);
   }
 });
 
 test("preconditions, preferences and keys work as for every resource", async (t) => {
-  const service = await start(t);
+  const service = await startFor(t);
   const { path } = await createHook(service);
   const all = operationsOn(path);
   const stale = { "If-Match": '"0"' };
@@ -153,7 +147,7 @@ test("an event whose change the history no longer has cannot be sent again", asy
   });
   await first.stop();
   // The first sweep is soon after the start.
-  const second = await start(t, { store, history: { keepDays: 0, keepChanges: 0 } });
+  const second = await startFor(t, { store, history: { keepDays: 0, keepChanges: 0 } });
   const retry = { method: "POST", path: `${path}/_deliveries/${event}/_retry` };
   await until("the change is removed", async () => (await second.send(retry)).status === 409);
 });

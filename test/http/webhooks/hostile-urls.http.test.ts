@@ -1,7 +1,7 @@
 /** URLs that try to reach a receiver on this machine although none is allowed. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { startService, startServiceForFile } from "../service.ts";
+import { startFor, startServiceForFile } from "../service.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 const hooks = "/api/v1/_webhooks";
@@ -82,8 +82,8 @@ for (const url of notReached)
     assert.equal(receiver.connections(), 0);
   });
 
-test("a name in the list of allowed receivers is that name only", async () => {
-  const own = await startService({
+test("a name in the list of allowed receivers is that name only", async (t) => {
+  const own = await startFor(t, {
     webhooks: { allow: ["localhost"] },
     webhookParts: { resolve: async () => ["127.0.0.1"] },
   });
@@ -100,7 +100,6 @@ test("a name in the list of allowed receivers is that name only", async () => {
     const tested = await own.send({ method: "POST", path });
     assert.equal((tested.json as { delivered: boolean }).delivered, isReached, host);
   }
-  await own.stop();
 });
 
 function portOf({ url }: Receiver): string {

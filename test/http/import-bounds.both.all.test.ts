@@ -1,10 +1,10 @@
 /** What an import takes from others: memory, the event loop, other writes, and who can start one. */
 import assert from "node:assert/strict";
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { describe, type TestContext, test } from "node:test";
+import { afterEach, describe, test } from "node:test";
 import { check } from "./check.ts";
 import { eventsOf, linkOf, sinceOf } from "./follow.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, startServiceForFile } from "./service.ts";
 import { holdImport } from "./store-spy.ts";
 import { isOnPostgres } from "./test-store.ts";
 
@@ -12,15 +12,22 @@ import { isOnPostgres } from "./test-store.ts";
 const { request: httpRequest } = process.getBuiltinModule("node:http");
 
 const mebibyte = 1_048_576;
-const path = "/api/v1/things/_import";
 const ndjson = { "Content-Type": "application/x-ndjson" };
 const asTask = { Prefer: "respond-async" };
 
-async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
-  const service = await startService(options);
-  t.after(() => service.stop());
-  return service;
-}
+const service = await startServiceForFile();
+const withLittleMemory = await startServiceForFile({ wireBounds: { maxHeldBytes: 8 * mebibyte } });
+const withSmallImports = await startServiceForFile({ limits: { importBytes: 100_000 } });
+
+let collections = 0;
+/** The name of a collection that no other test uses. */
+const fresh = () => `things${++collections}`;
+
+// An import that a failed test leaves open would hold up the next one.
+const requests: ClientRequest[] = [];
+afterEach(() => {
+  for (const request of requests.splice(0)) request.destroy();
+});
 
 interface Outcome {
   status: number;
@@ -36,17 +43,22 @@ interface Outcome {
 
 /** An import whose body the test sends piece by piece. */
 function open(
-  { port }: Service,
-  { headers = {}, query = "" }: { headers?: Record<string, string>; query?: string } = {},
+  collection: string,
+  {
+    headers = {},
+    query = "",
+    to = service,
+  }: { headers?: Record<string, string>; query?: string; to?: Service } = {},
 ): { request: ClientRequest; outcome: Promise<Outcome> } {
   const request = httpRequest({
-    port,
+    port: to.port,
     host: "127.0.0.1",
     method: "POST",
-    path: path + query,
+    path: `/api/v1/${collection}/_import${query}`,
     headers: { ...ndjson, ...headers },
     agent: false,
   });
+  requests.push(request);
   const outcome = new Promise<Outcome>((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response: IncomingMessage) => {
@@ -75,20 +87,18 @@ function piece(size: number, bytes: number): Buffer {
   return Buffer.from(line.repeat(Math.max(1, Math.floor(bytes / line.length))));
 }
 
-const countOf = async (service: Service) => {
-  const { headers } = await service.send({ path: "/api/v1/things?limit=1&count=exact" });
+const countOf = async (collection: string, of = service) => {
+  const { headers } = await of.send({ path: `/api/v1/${collection}?limit=1&count=exact` });
   return Number(headers["x-total-count"]);
 };
 
 describe("while an import runs", () => {
-  test("its body takes no memory from others, the event loop goes on, and readers see nothing or all", async (t) => {
-    const service = await start(t, {
-      wireBounds: { maxHeldBytes: 8 * mebibyte },
-    });
+  test("its body takes no memory from others, the event loop goes on, and readers see nothing or all", async () => {
+    const service = withLittleMemory;
     const large = await service.create("others", { text: "x".repeat(100_000) });
     await service.create("things", {});
     const lines = piece(1_000, 300_000);
-    const { request, outcome } = open(service);
+    const { request, outcome } = open("things", { to: service });
     const times = 3;
     const sent = repeat(request, lines, times);
     let isDone = false;
@@ -96,7 +106,7 @@ describe("while an import runs", () => {
     const seen = new Set<number>();
     let reads = 0;
     while (!isDone) {
-      seen.add(await countOf(service));
+      seen.add(await countOf("things", service));
       assert.equal((await service.send({ path: large.path })).status, 200);
       reads++;
     }
@@ -110,13 +120,13 @@ describe("while an import runs", () => {
       [...seen].filter((count) => count !== 1 && count !== all),
       [],
     );
-    assert.equal(await countOf(service), all);
+    assert.equal(await countOf("things", service), all);
   });
 
-  test("as a task, a body of 30 MiB takes no memory from others, and the event loop goes on", async (t) => {
-    const service = await start(t, { wireBounds: { maxHeldBytes: 8 * mebibyte } });
+  test("as a task, a body of 30 MiB takes no memory from others, and the event loop goes on", async () => {
+    const service = withLittleMemory;
     const large = await service.create("others", { text: "x".repeat(100_000) });
-    const { request, outcome } = open(service, { headers: asTask });
+    const { request, outcome } = open("things", { to: service, headers: asTask });
     const sent = repeat(request, piece(1_000, mebibyte), 30);
     let isDone = false;
     void outcome.finally(() => (isDone = true));
@@ -134,58 +144,58 @@ describe("while an import runs", () => {
     check(await service.send({ method: "DELETE", path }), { status: 200 });
   });
 
-  test("other writes go on while the body arrives, and wait only for the transaction", async (t) => {
-    const service = await start(t);
-    const { request, outcome } = open(service);
+  test("other writes go on while the body arrives, and wait only for the transaction", async () => {
+    const things = fresh();
+    const { request, outcome } = open(things);
     request.write('{"id":"a"}\n');
-    for (let n = 0; n < 5; n++) await service.create("things", { n });
+    for (let n = 0; n < 5; n++) await service.create(things, { n });
     const lines = piece(500, 450_000);
     let isDone = false;
     void outcome.finally(() => (isDone = true));
     void repeat(request, lines, 2);
     let created = 5;
     while (!isDone) {
-      await service.create("things", {});
+      await service.create(things, {});
       created++;
     }
     const { imported = 0 } = (await outcome).json;
-    assert.equal(await countOf(service), imported + created);
+    assert.equal(await countOf(things), imported + created);
   });
 
   test("the transaction delays all writes with SQLite, and those to the same collection with PostgreSQL", async (t) => {
     const held = holdImport(t);
-    const service = await start(t);
-    await service.create("things", {});
-    await service.create("others", {});
-    const { request, outcome } = open(service);
+    const [things, others] = [fresh(), fresh()];
+    await service.create(things, {});
+    await service.create(others, {});
+    const { request, outcome } = open(things);
     request.end('{"id":"a"}\n{"id":"b","n":1}\n');
     const { length, added, letGo } = await held;
     assert.equal(length, added, "the store knows how much will be added");
-    const own = service.create("things", {});
-    const other = service.create("others", { n: 1 });
+    const own = service.create(things, {});
+    const other = service.create(others, { n: 1 });
     if (isOnPostgres) {
       const { path } = await other;
       check(await service.send({ method: "PATCH", path, content: { n: 2 } }), { status: 200 });
       const content = { filter: { n: 2 }, patch: { n: 3 }, max: 9 };
-      const changed = await service.send({ method: "POST", path: "/api/v1/others/_bulk", content });
+      const changed = await service.send({ method: "POST", path: `/api/v1/${others}/_bulk`, content });
       check(changed, { status: 200 });
       check(await service.send({ method: "DELETE", path }), { status: 205 });
       await service.create("unheard", {});
     }
-    for (const path of ["/api/v1/others", "/api/v1/things"])
-      check(await service.send({ path }), { status: 200 });
-    assert.equal(await countOf(service), 1);
+    for (const name of [others, things])
+      check(await service.send({ path: `/api/v1/${name}` }), { status: 200 });
+    assert.equal(await countOf(things), 1);
     letGo();
     assert.equal((await outcome).json.imported, 2);
     await Promise.all([own, other]);
-    assert.equal(await countOf(service), 4);
+    assert.equal(await countOf(things), 4);
   });
 
-  test("a follower of the feed gets each resource once, and nothing is missed", async (t) => {
-    const service = await start(t);
-    await service.create("things", {});
-    let page = await service.send({ path: "/api/v1/things/_events?since=start" });
-    const { request, outcome } = open(service);
+  test("a follower of the feed gets each resource once, and nothing is missed", async () => {
+    const things = fresh();
+    await service.create(things, {});
+    let page = await service.send({ path: `/api/v1/${things}/_events?since=start` });
+    const { request, outcome } = open(things);
     const writing = repeat(request, piece(500, 300_000), 3);
     const seen = new Map<string, number>();
     const note = () => {
@@ -196,7 +206,7 @@ describe("while an import runs", () => {
     void outcome.then(({ json }) => (imported = json.imported));
     while (imported === undefined || seen.size < imported + 1) {
       const next = sinceOf(linkOf(page, "next"));
-      page = await service.send({ path: `/api/v1/things/_events?limit=1000&since=${next}&wait=1` });
+      page = await service.send({ path: `/api/v1/${things}/_events?limit=1000&since=${next}&wait=1` });
       note();
     }
     await writing;
@@ -207,92 +217,91 @@ describe("while an import runs", () => {
     );
   });
 
-  test("a second one waits for the first", async (t) => {
-    const service = await start(t);
-    const first = open(service);
+  test("a second one waits for the first", async () => {
+    const things = fresh();
+    const first = open(things);
     first.request.write('{"id":"a"}\n');
-    const second = open(service);
+    const second = open(things);
     second.request.end('{"id":"b"}\n');
-    await service.create("things", {});
+    await service.create(things, {});
     first.request.end();
     assert.equal((await first.outcome).json.imported, 1);
     assert.equal((await second.outcome).json.imported, 1);
-    assert.equal(await countOf(service), 3);
+    assert.equal(await countOf(things), 3);
   });
 
-  test("a client that goes away leaves nothing behind", async (t) => {
-    const service = await start(t);
-    const { request, outcome } = open(service);
+  test("a client that goes away leaves nothing behind", async () => {
+    const things = fresh();
+    const { request, outcome } = open(things);
     request.write('{"id":"a"}\n');
     await service.create("others", {});
     request.destroy();
     await assert.rejects(outcome);
-    const next = open(service);
+    const next = open(things);
     next.request.end('{"id":"b"}\n');
     assert.equal((await next.outcome).json.imported, 1);
-    assert.equal((await service.send({ path: "/api/v1/things/a" })).status, 404);
+    assert.equal((await service.send({ path: `/api/v1/${things}/a` })).status, 404);
   });
 
-  test("a client that goes away after its body can have imported everything or nothing", async (t) => {
-    const service = await start(t);
-    await service.create("things", {});
+  test("a client that goes away after its body can have imported everything or nothing", async () => {
+    const things = fresh();
+    await service.create(things, {});
     for (let n = 0; n < 4; n++) {
-      const before = await countOf(service);
-      const { request } = open(service);
+      const before = await countOf(things);
+      const { request } = open(things);
       const lines = piece(500, 900_000);
       const isLeft = new Promise<void>((resolve) => request.end(lines, resolve)).then(async () => {
         for (let later = 0; later < 20 * n; later++) await service.send({ path: "/livez" });
         request.destroy();
       });
-      const next = open(service, { query: "?dryRun=true" });
+      const next = open(things, { query: "?dryRun=true" });
       next.request.end("{}\n");
       assert.equal((await next.outcome).status, 200);
       await isLeft;
       const all = before + lines.toString().split("\n").length - 1;
-      assert.ok([before, all].includes(await countOf(service)), `${await countOf(service)}`);
+      assert.ok([before, all].includes(await countOf(things)), `${await countOf(things)}`);
     }
   });
 });
 
 describe("the size of an import", () => {
-  const limits = { importBytes: 100_000 };
-
-  test("is limited by Content-Length before the body is read", async (t) => {
-    const service = await start(t, { limits });
-    const { request, outcome } = open(service, { headers: { "Content-Length": "100001" } });
+  test("is limited by Content-Length before the body is read", async () => {
+    const { request, outcome } = open("things", {
+      to: withSmallImports,
+      headers: { "Content-Length": "100001" },
+    });
     request.flushHeaders();
     const { status, json } = await outcome;
     assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
     request.destroy();
   });
 
-  test("is limited while a body without a length arrives", async (t) => {
-    const service = await start(t, { limits });
-    const { request, outcome } = open(service);
+  test("is limited while a body without a length arrives", async () => {
+    const { request, outcome } = open("things", { to: withSmallImports });
     request.write(piece(100, 150_000));
     const { status, json } = await outcome;
     assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
     request.destroy();
-    const exact = open(service);
+    const exact = open("things", { to: withSmallImports });
     const line = `${JSON.stringify({ text: "x".repeat(49_988) })}\n`;
     assert.equal(line.length, 50_000);
     exact.request.end(line.repeat(2));
     assert.equal((await exact.outcome).json.imported, 2);
   });
 
-  test("is limited to a commit for which others wait only a moment, unless it is a task", async (t) => {
-    const service = await start(t);
+  test("is limited to a commit for which others wait only a moment, unless it is a task", async () => {
+    const things = fresh();
     const long = JSON.stringify({ text: "x".repeat(999_000) });
     for (const [line, count] of [
       ["{}", 2_000],
       [long, 1],
     ] as const) {
-      const fits = open(service);
+      const fits = open(things);
       fits.request.end(`${line}\n`.repeat(count));
       assert.equal((await fits.outcome).json.imported, count);
       for (const query of ["", "?dryRun=true"]) {
-        const before = await countOf(service);
-        const larger = open(service, { query });
+        const before = await countOf(things);
+        const larger = open(things, { query });
         larger.request.end(`${line}\n`.repeat(count + 1));
         const { status, json } = await larger.outcome;
         assert.deepEqual([status, json.code], [413, "CONTENT_TOO_LARGE"]);
@@ -300,9 +309,9 @@ describe("the size of an import", () => {
           json.detail ?? "",
           /^An import in one commit .* "Prefer: respond-async", and it becomes a task\.$/,
         );
-        assert.equal(await countOf(service), before);
+        assert.equal(await countOf(things), before);
       }
-      const task = open(service, { headers: asTask });
+      const task = open(things, { headers: asTask });
       task.request.end(`${line}\n`.repeat(count + 1));
       const { status, json } = await task.outcome;
       assert.equal(status, 202);
@@ -310,8 +319,8 @@ describe("the size of an import", () => {
     }
   });
 
-  test("a header of CSV has limits too, so that no request holds up others", async (t) => {
-    const service = await start(t);
+  test("a header of CSV has limits too, so that no request holds up others", async () => {
+    const things = fresh();
     for (const [header, says] of [
       ["n,".repeat(400_000), /The header has 400001 columns\. The limit is 10000\./],
       [
@@ -323,7 +332,7 @@ describe("the size of an import", () => {
         /The columns have 20004 names with dots between them\. The limit is 20000\./,
       ],
     ] as const) {
-      const { request, outcome } = open(service, { headers: { "Content-Type": "text/csv" } });
+      const { request, outcome } = open(things, { headers: { "Content-Type": "text/csv" } });
       request.end(`${header}\n`);
       const { status, json } = await outcome;
       assert.deepEqual([status, json.code], [400, "INVALID_IMPORT"]);
@@ -331,14 +340,14 @@ describe("the size of an import", () => {
     }
   });
 
-  test("a row of CSV that is too long is refused before it is complete", async (t) => {
-    const service = await start(t);
+  test("a row of CSV that is too long is refused before it is complete", async () => {
+    const things = fresh();
     for (const [begin, rest] of [
       ["", ","],
       ["n,text\n", ","],
       ["n,text\n", `"${"x".repeat(1_000)}",`],
     ] as const) {
-      const { request, outcome } = open(service, { headers: { "Content-Type": "text/csv" } });
+      const { request, outcome } = open(things, { headers: { "Content-Type": "text/csv" } });
       request.write(begin);
       // The row has no end. Its first mebibyte is enough for the report.
       await repeat(request, Buffer.from(rest.repeat(Math.ceil(65_536 / rest.length))), 20);
@@ -346,15 +355,15 @@ describe("the size of an import", () => {
       assert.deepEqual([status, json.code], [400, "INVALID_IMPORT"]);
       assert.match(JSON.stringify(json), /is larger than the limit of 1048576 bytes/);
     }
-    const empty = open(service, { headers: { "Content-Type": "text/csv" } });
+    const empty = open(things, { headers: { "Content-Type": "text/csv" } });
     const names = Array.from({ length: 9_000 }, (_, n) => `n${n}`).join(",");
     empty.request.end(`${names}\n${`${",".repeat(8_999)}\n`.repeat(200)}1${",".repeat(8_999)}\n`);
     assert.equal((await empty.outcome).json.imported, 1);
   });
 
-  test("a body that cannot be read is received to its end, so that the client gets the answer", async (t) => {
-    const service = await start(t);
-    const { request, outcome } = open(service, { headers: { "Content-Type": "application/json" } });
+  test("a body that cannot be read is received to its end, so that the client gets the answer", async () => {
+    const things = fresh();
+    const { request, outcome } = open(things, { headers: { "Content-Type": "application/json" } });
     request.write('[{"id":"a"} oops');
     await repeat(request, piece(1_000, mebibyte), 10);
     const { status, json } = await outcome;

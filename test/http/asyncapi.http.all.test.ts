@@ -1,11 +1,11 @@
 /** The AsyncAPI document is valid, and events fit it. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { Parser } from "@asyncapi/parser";
 import { Ajv } from "ajv";
 import { auth } from "./access/callers.ts";
 import { check } from "./check.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startFor, startServiceForFile } from "./service.ts";
 
 const text = { type: "string" };
 
@@ -57,13 +57,11 @@ interface Document {
   components: { schemas: object; messages: Record<string, { payload: object }> };
 }
 
-const services: Record<string, Service> = {};
-before(async () => {
-  services.open = await startService();
-  services.declared = await startService(declared);
-  services.guarded = await startService(guarded);
-});
-after(() => Promise.all(Object.values(services).map((service) => service.stop())));
+const services: Record<string, Service> = {
+  open: await startServiceForFile(),
+  declared: await startServiceForFile(declared),
+  guarded: await startServiceForFile(guarded),
+};
 
 function serviceOf(name: string): Service {
   return services[name] ?? assert.fail(name);
@@ -137,8 +135,7 @@ describe("the AsyncAPI document", () => {
       linkset[0]?.["service-desc"].map(({ href }) => href),
       ["/openapi.json", "/openapi-3.2.json", "/asyncapi.json"],
     );
-    const silent = await startService({ docs: false });
-    t.after(() => silent.stop());
+    const silent = await startFor(t, { docs: false });
     check(await silent.send({ path: "/asyncapi.json" }), { status: 404 });
   });
 

@@ -1,25 +1,23 @@
 /** Many clients, each on its own connection, write one resource at once. `npm run prove lost-updates` has more rounds. */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { beforeEach, describe, test } from "node:test";
 import { check } from "./check.ts";
 import type { Connection, WireAnswer } from "./connection.ts";
-import { jsonType, type Made, type Service, startService } from "./service.ts";
+import { jsonType, type Made, startServiceForFile } from "./service.ts";
 
 const clients = 64;
 const rounds = Number(process.env.HOLDFAST_TEST_ROUNDS ?? 15);
 /** Where every request is a commit, and each must wait for the one before it. */
 const commitsEach = Math.ceil(rounds / 5);
 
-let service: Service;
-let connections: Connection[] = [];
-before(async () => {
-  service = await startService({ collections: { counters: {}, guarded: { requirePreconditions: true } } });
+const service = await startServiceForFile({
+  collections: { counters: {}, guarded: { requirePreconditions: true } },
 });
+let connections: Connection[] = [];
 beforeEach(async () => {
   for (const connection of connections) connection.close(); // a test that failed may have left answers on them
   connections = await Promise.all(Array.from({ length: clients }, () => service.connect()));
 });
-after(() => service.stop());
 
 interface Asked {
   method: string;

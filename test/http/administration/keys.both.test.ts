@@ -1,12 +1,12 @@
 /** API keys over HTTP: who can manage them, what they can have, and that only one response contains a key. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { addKey } from "../../../src/access/api-key.ts";
 import { openKeys } from "../../../src/store/open.ts";
 import { machineTime } from "../../until.ts";
 import { auth, sendWith } from "../access/callers.ts";
 import { check } from "../check.ts";
-import { type Answer, type Request, type Service, startService } from "../service.ts";
+import { type Answer, type Request, startFor, startServiceForFile } from "../service.ts";
 
 const path = "/api/v1/_keys";
 /** The clock of the service goes ahead, so the token must not expire. */
@@ -34,13 +34,8 @@ interface Key {
   expiresAt: string | null;
 }
 
-let service: Service;
 let now = machineTime();
-
-before(async () => {
-  service = await startService({ ...options, now: () => now });
-});
-after(() => service.stop());
+const service = await startServiceForFile({ ...options, now: () => now });
 
 const as = (who: Record<string, unknown>, request: Request): Promise<Answer> =>
   sendWith(service, who, request);
@@ -257,12 +252,10 @@ describe("the paths of keys", () => {
       { auth: { ...complete, keys: false }, collections },
       { auth: without, collections },
     ]) {
-      const started = await startService(own);
-      t.after(() => started.stop());
+      const started = await startFor(t, own);
       assert.equal((await sendWith(started, ops, { path })).status, 404);
     }
-    const open = await startService();
-    t.after(() => open.stop());
+    const open = await startFor(t);
     assert.equal((await open.send({ path })).status, 404);
   });
 
@@ -302,20 +295,17 @@ describe("the paths of keys", () => {
       status: 204,
       headers: { Allow: "GET, HEAD, POST, OPTIONS", "Accept-Post": "application/json" },
     });
-    const secure = await startService({ ...options, requireTls: true, trustProxy: ["127.0.0.1"] });
-    t.after(() => secure.stop());
+    const secure = await startFor(t, { ...options, requireTls: true, trustProxy: ["127.0.0.1"] });
     for (const each of operations) {
       check(await secure.send(each), { status: 403, problem: "TLS_REQUIRED" });
-      const limited = await startService({ ...options, rate: { requests: 1, perSeconds: 60 } });
-      t.after(() => limited.stop());
+      const limited = await startFor(t, { ...options, rate: { requests: 1, perSeconds: 60 } });
       await sendWith(limited, ops, { path: "/api/v1" });
       assert.equal((await sendWith(limited, ops, each)).status, 429);
     }
   });
 
   test("only show keys if the service is read-only", async (t) => {
-    const own = await startService({ ...options, seeds: { articles: [] }, readOnly: true });
-    t.after(() => own.stop());
+    const own = await startFor(t, { ...options, seeds: { articles: [] }, readOnly: true });
     const mayFail = { ...own, send: (request: Request) => own.send(request, { mayFail: true }) };
     assert.equal((await sendWith(own, ops, { path })).status, 200);
     for (const each of operations.filter(({ method }) => method === "POST"))

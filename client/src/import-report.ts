@@ -48,4 +48,6 @@ export interface ImportReport {
   readonly replacedIds: ImportedIds;
   /** Resources whose id was a number, and is now a string. */
   readonly stringIds: ImportedIds;
+  /** Resources with the id of a resource that was deleted. Absent in the report of a task. */
+  readonly reusedIds?: ImportedIds;
 }

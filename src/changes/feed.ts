@@ -153,10 +153,10 @@ class PageDraft {
   }
 }
 
-/** Whether the subscriber may see the last state of the resource of a change. If the store does not know that state: no. */
+/** Whether the subscriber may see the last states for a change. If the store does not know one of them: no. */
 async function isStillSeen(view: View, index: number, lastState: LastState): Promise<boolean> {
-  const state = await lastState(index);
-  return state !== undefined && maySee(view, state);
+  const states = await lastState(index);
+  return states.every((state) => state !== undefined && maySee(view, state));
 }
 
 const marks = new WeakMap<LoggedChange, Mark>();

@@ -1,8 +1,10 @@
 /**
  * The last states of the resources that changes are about: as they are now, or as they were before their delete. A feed shows the content
- * of a change only to those who may also see the last state, so what was withdrawn is withdrawn from the feed too.
+ * of a change only to those who may also see the last state, so what was withdrawn is withdrawn from the feed too. Each delete ends a life.
+ * A change of an earlier life also needs the last state of that life.
  */
-import type { LoggedChange } from "../store/port/change-log.ts";
+import { LRUCache } from "lru-cache";
+import type { LifeEnd, LoggedChange } from "../store/port/change-log.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { parsed } from "./event.ts";
@@ -12,18 +14,29 @@ import { ReadsUnderWay } from "./shared-reads.ts";
 /** A resource, as its text says. */
 export type State = Readonly<Record<string, unknown>>;
 
-/** The last state of the resource of a change, by the index of the change; `undefined` if the store does not know it. */
-export type LastState = (index: number) => State | undefined | Promise<State | undefined>;
+/** States that decide about one change, each `undefined` if the store does not know it. */
+export type LastStatesOf = readonly (State | undefined)[];
+
+/** The last states for a change, by its index: that of the resource, and that of the life that the change belongs to. */
+export type LastState = (index: number) => LastStatesOf | Promise<LastStatesOf>;
 
 /** The last states by the ids of the resources. */
-type States = ReadonlyMap<string, State | undefined>;
+type States = ReadonlyMap<string, LastStatesOf>;
+
+/** The ends of long lives that are kept, and for how many milliseconds. */
+const keptEnds = { max: 20, ttl: 60_000 };
 
 /** Reads last states for all subscribers. */
 export class LastStates {
   readonly #store: Pick<HistoryStore, "lastTexts">;
   readonly #watch: CommitWatch;
-  /** Subscribers at the same place share a read in progress. No state is kept: a later change can withdraw it. */
+  /** Subscribers at the same place share a read in progress. No last state is kept: a later change can withdraw it. */
   readonly #reads = new ReadsUnderWay<States>();
+  /**
+   * The ends of lives that are far away, because the search for the end reads all versions up to it: without them, the time for a feed of
+   * one resource would grow with the square of its changes. The end of a life does not change.
+   */
+  readonly #ends = new LRUCache<string, LifeEnd & { from: number }>(keptEnds);
 
   constructor(store: Pick<HistoryStore, "lastTexts">, watch: CommitWatch) {
     this.#store = store;
@@ -32,34 +45,101 @@ export class LastStates {
 
   /** The last states of the resources that the changes of one read of the log are about. */
   of(collection: string, { changes, isEnd }: Changes, { isShared }: { isShared: boolean }): LastState {
-    if (isEnd) return (index) => stateAtEnd(changes, index);
+    const timeline = timelineOf(changes);
+    if (isEnd) return (index) => timeline.statesOf(changes[index] as LoggedChange);
     let known: States = new Map();
     return async (index) => {
-      const { id, sequence } = changes[index] as LoggedChange;
-      if (!known.has(id)) {
-        const ids = [...new Set(changes.slice(index, index + changesAtOnce).map((change) => change.id))];
-        const read = () => this.#read(collection, ids);
-        const place = `${this.#watch.commits(collection)} ${sequence} ${ids.length} ${collection}`;
+      const change = changes[index] as LoggedChange;
+      if (!known.has(change.id)) {
+        const some = changes.slice(index, index + changesAtOnce);
+        // Only the last change of a resource can belong to a life that ends after this read.
+        const last = new Set(some.map(({ id }) => timeline.lastOf(id)));
+        const read = () => this.#read(collection, [...last]);
+        const place = `${this.#watch.commits(collection)} ${change.sequence} ${some.length} ${collection}`;
         known = await (isShared ? this.#reads.read(place, read) : read());
       }
-      return known.get(id);
+      const states = known.get(change.id) as LastStatesOf;
+      const end = timeline.endOf(change);
+      return end === undefined ? states : [states[0], before(end)];
     };
   }
 
-  async #read(collection: string, ids: readonly string[]): Promise<States> {
-    const texts = await this.#store.lastTexts(collection, ids);
-    return new Map([...texts].map(([id, text]) => [id, text === undefined ? undefined : JSON.parse(text)]));
+  async #read(collection: string, changes: readonly LoggedChange[]): Promise<States> {
+    const wanted = changes.map(({ id, version }) => ({
+      id,
+      version,
+      kept: this.#keptEnd(collection, id, version),
+    }));
+    const texts = await this.#store.lastTexts(
+      collection,
+      wanted.map(({ id, version, kept }) => ({ id, version: kept === undefined ? version : noVersion })),
+    );
+    const states = new Map<string, LastStatesOf>();
+    for (const { id, version, kept } of wanted) {
+      const found = texts.get(id);
+      if (found === undefined) break; // the texts are too long to be read together
+      const end = kept ?? found.end;
+      if (end !== undefined && end.version - version > changesAtOnce)
+        this.#ends.set(`${id} ${collection}`, { ...end, from: version });
+      const last = stateOf(found.last);
+      states.set(id, end === undefined ? [last] : [last, stateOf(end.text)]);
+    }
+    return states;
+  }
+
+  #keptEnd(collection: string, id: string, version: number): LifeEnd | undefined {
+    const kept = this.#ends.get(`${id} ${collection}`);
+    return kept !== undefined && kept.from <= version && version <= kept.version ? kept : undefined;
   }
 }
 
-/** The last change of each resource in a read. */
-const lastChanges = new WeakMap<readonly LoggedChange[], ReadonlyMap<string, LoggedChange>>();
+/** No change has this version, so no delete follows it. */
+const noVersion = Number.MAX_SAFE_INTEGER;
 
-/** A read that reached the end of the log has the last change of each of its resources. */
-function stateAtEnd(changes: readonly LoggedChange[], index: number): State | undefined {
-  const last = lastChanges.get(changes) ?? new Map(changes.map((change) => [change.id, change]));
-  lastChanges.set(changes, last);
-  const change = last.get((changes[index] as LoggedChange).id) as LoggedChange;
-  if (change.text !== undefined) return parsed(change, "text");
+function stateOf(text: string | undefined): State | undefined {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function before(change: LoggedChange): State | undefined {
   return change.superseded === undefined ? undefined : parsed(change, "superseded");
+}
+
+/** The lives of resources, as far as one read of the log knows them. */
+class Timeline {
+  readonly #last: ReadonlyMap<string, LoggedChange>;
+  readonly #deletes: ReadonlyMap<string, readonly LoggedChange[]>;
+
+  constructor(changes: readonly LoggedChange[]) {
+    this.#last = new Map(changes.map((change) => [change.id, change]));
+    this.#deletes = Map.groupBy(
+      changes.filter(({ kind }) => kind === "deleted"),
+      ({ id }) => id,
+    );
+  }
+
+  /** The last change of a resource of the read. */
+  lastOf(id: string): LoggedChange {
+    return this.#last.get(id) as LoggedChange;
+  }
+
+  /** The delete that ends the life of a change. `undefined` if the read has none. */
+  endOf({ id, version }: LoggedChange): LoggedChange | undefined {
+    return this.#deletes.get(id)?.find((change) => change.version >= version);
+  }
+
+  /** The last states for a change of a read that reached the end of the log: it has the last change of each of its resources. */
+  statesOf(change: LoggedChange): LastStatesOf {
+    const last = this.lastOf(change.id);
+    const end = this.endOf(change);
+    const states = [last.text === undefined ? before(last) : parsed(last, "text")];
+    return end === undefined ? states : [...states, before(end)];
+  }
+}
+
+const timelines = new WeakMap<readonly LoggedChange[], Timeline>();
+
+function timelineOf(changes: readonly LoggedChange[]): Timeline {
+  const known = timelines.get(changes) ?? new Timeline(changes);
+  timelines.set(changes, known);
+  return known;
 }

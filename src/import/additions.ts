@@ -4,7 +4,15 @@ import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
 import { danglingDetail, takenViolations } from "../store/core/commits/refusals.ts";
 import type { ImportedResource, Load, Refused } from "../store/port/store.ts";
-import type { ItemReader, Merged, ReadingOptions, Row, Tally } from "./item-reader.ts";
+import {
+  type ItemReader,
+  type Listed,
+  type Merged,
+  maxListedIds,
+  type ReadingOptions,
+  type Row,
+  Tally,
+} from "./item-reader.ts";
 import { type ItemViolation, withValue } from "./items.ts";
 import { Merge } from "./merge.ts";
 import type { Spool } from "./spool.ts";
@@ -23,6 +31,7 @@ export class Additions {
   readonly #invalid: Tally<readonly ItemViolation[]>;
   readonly #merge: Merge | undefined;
   readonly #isOver: IsOver;
+  readonly #reused = new Tally(maxListedIds);
   #pending: Promise<void>[] = [];
   #count = 0;
 
@@ -43,6 +52,11 @@ export class Additions {
   /** The number of resources that the store has added or changed. */
   get count(): number {
     return this.#count;
+  }
+
+  /** The resources that have the id of a deleted resource. */
+  get reused(): Listed {
+    return this.#reused;
   }
 
   /** The resources that the unique key has found; `undefined` without one. */
@@ -99,7 +113,7 @@ export class Additions {
 
   /** Adds resources, and returns the positions of those that the store refuses. */
   async #insert(rows: readonly FinalRow[]): Promise<number[]> {
-    const refused = await this.#transaction.add(
+    const { refused, reused } = await this.#transaction.add(
       rows.map(({ id, text, replaces }) => ({
         id,
         text,
@@ -109,6 +123,10 @@ export class Additions {
       })),
     );
     this.#count += rows.length - refused.length;
+    for (const position of reused) {
+      const { location, id } = rows[position] as FinalRow;
+      this.#reused.add(location, id);
+    }
     for (const each of refused) {
       const { location, id, text } = rows[each.position] as FinalRow;
       const violations = violationsOf(each, id);

@@ -54,7 +54,7 @@ export async function importCollection(
   } finally {
     waiting.close();
   }
-  return reader.resultFor(additions.count, additions.merged);
+  return reader.resultFor(additions.count, additions);
 }
 
 /** Resources that are sent together. */

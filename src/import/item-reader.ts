@@ -89,6 +89,8 @@ export interface ImportResult {
   unfitId: Listed;
   /** Resources whose id was a number and is now a string. */
   numberId: Listed;
+  /** Resources whose id belonged to a resource that was deleted. `undefined` if nothing was passed to the store. */
+  reusedId?: Listed | undefined;
 }
 
 /** The resources that an import by a unique key found. */
@@ -117,7 +119,8 @@ export interface Profiles {
 }
 
 const maxListedInvalid = 50;
-const maxListedIds = 5;
+/** The resources that are listed for each kind of id. */
+export const maxListedIds = 5;
 
 /** Reads the items of one input. */
 export class ItemReader {
@@ -168,7 +171,10 @@ export class ItemReader {
   }
 
   /** The result, after `imported` resources were added or changed. */
-  resultFor(imported: number, merged?: Merged): ImportResult {
+  resultFor(
+    imported: number,
+    { merged, reused }: { merged?: Merged | undefined; reused?: Listed } = {},
+  ): ImportResult {
     return {
       collection: this.collection.name,
       isAccepted: this.isAccepted,
@@ -179,6 +185,7 @@ export class ItemReader {
       withoutId: this.#withoutId,
       unfitId: this.#unfitId,
       numberId: this.#numberId,
+      reusedId: reused,
     };
   }
 

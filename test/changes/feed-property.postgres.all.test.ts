@@ -196,7 +196,7 @@ class Case {
 
   async #writeOne(): Promise<void> {
     const path = this.#somePath();
-    const kind = this.#choose(5);
+    const kind = this.#choose(6);
     if (path === undefined || kind < 2) {
       const name = this.#name();
       const { status, headers, text } = await this.#send("POST", name, this.#data());
@@ -204,7 +204,11 @@ class Case {
       this.#paths.add(`${name}/${headers.get("location")?.split("/").at(-1)}`);
     } else if (kind === 2) await this.#send("DELETE", path);
     else if (kind === 3) await this.#send("PUT", path, { id: path.split("/")[1], ...this.#data() });
-    else await this.#send("PATCH", path, { n: this.#choose(4) });
+    else if (kind === 4) await this.#send("PATCH", path, { n: this.#choose(4) });
+    else {
+      const again = { ...writer, "if-none-match": "*" }; // creates it if it is deleted
+      await this.#send("PUT", path, { id: path.split("/")[1], ...this.#data() }, again);
+    }
   }
 
   async #writeBatch(): Promise<void> {

@@ -69,6 +69,7 @@ interface Report {
   generatedIds: Ids;
   replacedIds: Ids;
   stringIds: Ids;
+  reusedIds: Ids;
 }
 
 interface Ids {
@@ -117,6 +118,7 @@ describe("what is imported", () => {
         generatedIds: none,
         replacedIds: none,
         stringIds: none,
+        reusedIds: none,
       });
       assert.deepEqual(await list(name), [
         { id: "a", title: "A", year: 1 },
@@ -143,6 +145,24 @@ describe("what is imported", () => {
     const ids = (await list(name)).map(({ id }) => String(id));
     assert.equal(ids.length, 4);
     assert.ok(ids.includes("7") && ids.includes("kept"));
+  });
+
+  test("the report counts the ids of deleted resources, and a dry run does too", async () => {
+    const name = newName();
+    reportOf(await send(name, lines({ id: "a" }, { id: "b" })));
+    for (const id of ["a", "b"])
+      check(await service.send({ method: "DELETE", path: `/api/v1/${name}/${id}` }), { status: 205 });
+    const again = lines({ id: "new" }, { id: "b", n: 2 }, { id: "a", n: 1 });
+    const expected = {
+      count: 2,
+      first: [
+        { line: 2, id: "b" },
+        { line: 3, id: "a" },
+      ],
+    };
+    for (const query of ["?dryRun=true", ""])
+      assert.deepEqual(reportOf(await send(name, again, { query })).reusedIds, expected);
+    assert.deepEqual(reportOf(await send(name, lines({ id: "newer" }))).reusedIds, { count: 0, first: [] });
   });
 
   test("integer ids that are missing come after those of the body", async () => {

@@ -262,6 +262,47 @@ describe("a caller of a list as of a time", () => {
   });
 });
 
+describe("a list as of a time when the ids had an earlier life", () => {
+  let service: Service;
+  const path = "/api/v1/articles";
+  const access = { read: [owner("authorId"), { role: "hr" }], write: "authenticated" } as const;
+  before(async () => {
+    const collections = { articles: { schema: book, access } };
+    service = await startService({ auth, now: () => clock, collections });
+  });
+  after(() => service.stop());
+
+  test("has only resources whose life ended where the caller could see them", async () => {
+    const make = (body: Resource) => createAs(service, "hans", "articles", body);
+    tick();
+    const made = [await make({ n: 1, authorId: "ada" }), await make({ n: 2, authorId: "ada" })];
+    const then = clock;
+    tick();
+    const [hidden] = made as [Made];
+    await sendAs(service, "hans", { method: "PATCH", path: hidden.path, content: { authorId: "bob" } });
+    for (const { path: target, id } of made) {
+      await sendAs(service, "hans", { method: "DELETE", path: target });
+      const content = { id, n: 3, authorId: "ada" };
+      const headers = { "if-none-match": "*" };
+      const answer = await sendAs(service, "hans", { method: "PUT", path: target, content, headers });
+      assert.equal(answer.status, 201, answer.text);
+    }
+    tick();
+    const numbersOf = async (who: "ada" | "hans") => {
+      const answer = await sendAs(service, who, { path: `${path}?at=${then}&sort=n&count=exact` });
+      const seen = items(answer).map(({ n }) => n);
+      assert.equal(answer.headers["x-total-count"], String(seen.length));
+      return seen;
+    };
+    assert.deepEqual(await numbersOf("hans"), [1, 2]);
+    assert.deepEqual(await numbersOf("ada"), [2]);
+    for (const [n, { path: target }] of made.entries()) {
+      const { status } = await sendAs(service, "ada", { path: `${target}?at=${then}` });
+      assert.equal(status, n === 0 ? 404 : 200);
+    }
+  });
+});
+
 describe("a list as of a time in a large collection", () => {
   const resources = 3_000;
   const changes = 1_000;

@@ -43,6 +43,14 @@ async function put({ id, path }: Made, content: object): Promise<void> {
   assert.equal(answer.status, 200, answer.text);
 }
 
+/** Uses the id of a deleted resource again. */
+async function create({ id, path }: Made, content: object): Promise<void> {
+  const whole = { id, ownerId: "ada", ...content };
+  const headers = { ...ada, "if-none-match": "*" };
+  const answer = await service.send({ method: "PUT", path, content: whole, headers });
+  assert.equal(answer.status, 201, answer.text);
+}
+
 async function remove({ path }: Made): Promise<void> {
   assert.equal((await service.send({ method: "DELETE", path, headers: ada })).status, 205);
 }
@@ -91,6 +99,26 @@ test("of a deleted resource, the last state decides", async () => {
   await remove(b);
   assert.deepEqual(await eventsAbout([a, b]), ["created a one", "deleted b", "deleted a"]);
 });
+
+// With many changes between its lives, one read of the log does not see both.
+for (const between of [0, 120])
+  test(`of an earlier life, the last state of that life decides too, with ${between} changes in between`, async () => {
+    const a = await make({ public: true, title: "one" });
+    const b = await make({ public: true, title: "two" });
+    for (let n = 0; n < between; n++) await make({ public: false });
+    await put(a, { public: false, title: "three" });
+    for (const each of [a, b]) {
+      await remove(each);
+      await create(each, { public: true, title: "four" });
+    }
+    const seen = ["created b two", "deleted a", "created a four", "deleted b", "created b four"];
+    assert.deepEqual(await eventsAbout([a, b]), seen);
+    assert.deepEqual(await eventsAbout([a, b], {}, "&limit=2"), seen);
+    await put(b, { public: false, title: "five" });
+    const withdrawn = ["deleted a", "created a four", "deleted b", "deleted b"];
+    assert.deepEqual(await eventsAbout([a, b]), withdrawn);
+    assert.deepEqual(await eventsAbout([a, b], {}, "&limit=2"), withdrawn);
+  });
 
 test("the filter of the request does not take part in that", async () => {
   const a = await make({ public: true, title: "one" });

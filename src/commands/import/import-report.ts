@@ -114,7 +114,7 @@ function asList(name: string): string {
   return `To import it, put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
 }
 
-function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
+function printIds({ imported, withoutId, unfitId, numberId, reusedId }: ImportResult, prefix = ""): void {
   const hasNoIds = withoutId.count > 1 && withoutId.count === imported;
   if (hasNoIds) print(`${prefix}the input has no ids, so each resource got a generated one`);
   const notes: [tally: Listed, text: string, describe?: (note: string) => string][] = [
@@ -122,6 +122,7 @@ function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, pref
     [unfitId, "had an id that does not fit the collection and got a generated one"],
     [numberId, "had a number as id, which is now a string", (id) => `${id} is now "${id}"`],
   ];
+  if (reusedId !== undefined) notes.push([reusedId, "got the id of a resource that was deleted"]);
   for (const [tally, text, describe] of hasNoIds ? notes.slice(1) : notes)
     if (tally.count > 0)
       print(`${prefix}${counted(tally.count, "resource")} ${text}: ${locationsOf(tally, describe)}`);

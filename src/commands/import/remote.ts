@@ -170,6 +170,7 @@ export function resultOf(
     withoutId: tallyOf(report.generatedIds),
     unfitId: tallyOf(report.replacedIds),
     numberId: tallyOf(report.stringIds),
+    reusedId: report.reusedIds && tallyOf(report.reusedIds),
   };
 }
 

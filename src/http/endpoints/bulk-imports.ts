@@ -42,6 +42,7 @@ const exampleReport = {
   generatedIds: noIds,
   replacedIds: noIds,
   stringIds: noIds,
+  reusedIds: noIds,
 };
 
 export const importEndpoint: CollectionEndpoint<Import> = {

@@ -6,7 +6,7 @@
  */
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
-import { type ImportResult, ItemReader } from "../../import/item-reader.ts";
+import { type ImportResult, ItemReader, Tally } from "../../import/item-reader.ts";
 import type { Items } from "../../import/items.ts";
 import { readCsv } from "../../import/read-csv.ts";
 import { readJson } from "../../import/read-json.ts";
@@ -67,7 +67,7 @@ export async function readImport<T>(
   const { asked } = operation;
   return inTurn(service, request, () =>
     withContentOf(service, { operation, request, isTask: true }, async ({ reader, spool }) => {
-      const result = reader.resultFor(spool.count, asked.on && { changed: 0, same: 0 });
+      const result = reader.resultFor(spool.count, { merged: asked.on && { changed: 0, same: 0 } });
       const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
       if (!goesOn(asked, reader)) throw invalid(result, reader.read, report);
       return pass({ spool, report });
@@ -96,7 +96,8 @@ function readAndWrite(service: Service, operation: Import, request: HttpRequest)
   return withContentOf(service, { operation, request, isTask: false }, async (work) => {
     const { reader } = work;
     const added = goesOn(asked, reader) ? await writeAll(service, work) : nothing;
-    const result = reader.resultFor(added.count, added.merged ?? (asked.on && { changed: 0, same: 0 }));
+    const merged = added.merged ?? (asked.on && { changed: 0, same: 0 });
+    const result = reader.resultFor(added.count, { merged, reused: added.reused });
     const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
     if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
     return report;
@@ -176,9 +177,9 @@ async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): 
 }
 
 /** How many resources were added or changed. */
-type Added = Pick<Additions, "count" | "merged">;
+type Added = Pick<Additions, "count" | "merged" | "reused">;
 
-const nothing: Added = { count: 0, merged: undefined };
+const nothing: Added = { count: 0, merged: undefined, reused: new Tally(0) };
 
 /** Adds the resources to the store in one transaction. Returns how many it has added. */
 async function writeAll(service: Service, work: Work): Promise<Added> {

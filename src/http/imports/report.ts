@@ -44,6 +44,8 @@ export interface ImportReport {
   replacedIds: ReportedIds;
   /** Resources with a number as id, which is now a string. */
   stringIds: ReportedIds;
+  /** Resources with the id of a deleted resource. @default the resources were not passed to the store yet */
+  reusedIds?: ReportedIds;
 }
 
 /** The report of a result, after `read` resources were read. */
@@ -51,7 +53,7 @@ export function reportOf(
   result: ImportResult,
   { read, dryRun }: { read: number; dryRun: boolean },
 ): ImportReport {
-  const { isAccepted, isBroken, invalid, imported, merged, withoutId, unfitId, numberId } = result;
+  const { isAccepted, isBroken, invalid, imported, merged, withoutId, unfitId, numberId, reusedId } = result;
   const errors = invalid.first().flatMap(({ location, note }) =>
     note.map(({ pointer, code, detail, value }) => ({
       ...location,
@@ -73,6 +75,7 @@ export function reportOf(
     generatedIds: idsOf(withoutId),
     replacedIds: idsOf(unfitId),
     stringIds: idsOf(numberId),
+    ...(reusedId && { reusedIds: idsOf(reusedId) }),
   };
 }
 

@@ -189,10 +189,13 @@ const reportMembers: Record<keyof ImportReport, Part> = {
   generatedIds: reportedIds("Resources without an id, which got a generated one."),
   replacedIds: reportedIds("Resources whose id does not fit the collection, which got a generated one."),
   stringIds: reportedIds("Resources whose id was a number, and is now a string."),
+  reusedIds: reportedIds(
+    "Resources with the id of a resource that was deleted. The report of a task does not have this member.",
+  ),
 };
 
 const importReport: Part = closedObject(reportMembers, {
-  optional: ["made", "changed", "same"],
+  optional: ["made", "changed", "same", "reusedIds"],
   description: "What an import did.",
 });
 

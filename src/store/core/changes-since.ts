@@ -78,9 +78,18 @@ function* refuseTooMany(history: HistoryPlans, past: number): Plan<never> {
 function noteChange(changed: Map<string, ChangedResource>, { id, version, kind, at }: LoggedRowKey): void {
   const known = changed.get(id);
   const exists = kind !== "deleted";
+  const end = exists ? undefined : version;
   if (known === undefined)
-    changed.set(id, { id, version, existed: kind !== "created", lastVersion: version, lastAt: at, exists });
-  else Object.assign(known, { lastVersion: version, lastAt: at, exists });
+    changed.set(id, {
+      id,
+      version,
+      existed: kind !== "created",
+      lastVersion: version,
+      lastAt: at,
+      exists,
+      end,
+    });
+  else Object.assign(known, { lastVersion: version, lastAt: at, exists, end: known.end ?? end });
 }
 
 /** The most changes after the time, in all collections together. */

@@ -4,6 +4,8 @@ import {
   type ChangedTexts,
   type ChangeKind,
   type KeptText,
+  type LastTexts,
+  type LifeEnd,
   type LoggedChange,
   type LoggedKey,
   type LogHead,
@@ -156,21 +158,35 @@ export class HistoryPlans {
     return yield* this.#storedOf(id, made, current);
   }
 
-  /** The last texts of ids, as `HistoryStore.lastTexts` says. */
-  *lastTexts(ids: readonly string[]): Plan<ReadonlyMap<string, string | undefined>> {
-    const texts = new Map<string, string | undefined>();
+  /** The last texts of resources, as `HistoryStore.lastTexts` says. */
+  *lastTexts(versions: readonly { id: string; version: number }[]): Plan<ReadonlyMap<string, LastTexts>> {
+    const texts = new Map<string, LastTexts>();
     const size = new SliceSize();
-    for (let rows = size.next(ids.length); rows > 0; rows = size.next(ids.length)) {
-      const some = ids.slice(texts.size, texts.size + rows);
-      const current = yield* this.#currentOf(some);
-      const others = some.filter((id) => !current.has(id));
+    for (let rows = size.next(versions.length); rows > 0; rows = size.next(versions.length)) {
+      const some = versions.slice(texts.size, texts.size + rows);
+      const ids = some.map(({ id }) => id);
+      const [current, ends] = yield* together(this.#currentOf(ids), this.#lifeEnds(some));
+      const others = ids.filter((id) => !current.has(id));
       const deletes = others.length === 0 ? [] : yield* this.#sql.lastDeletes(this.#dialect.list(others));
       const deleted = new Map(deletes.map(({ id, superseded }) => [id, superseded]));
-      const found = some.map((id) => current.get(id)?.text ?? deleted.get(id));
-      for (const [n, id] of some.entries()) texts.set(id, found[n]);
-      size.note(found);
+      for (const id of ids)
+        texts.set(id, { last: current.get(id)?.text ?? deleted.get(id), end: ends.get(id) });
+      size.note(ids.map((id) => `${texts.get(id)?.last}${texts.get(id)?.end?.text ?? ""}`));
     }
     return texts;
+  }
+
+  /** The first deletes from versions on. Most resources have none, so it looks at the last deletes first. */
+  *#lifeEnds(versions: readonly { id: string; version: number }[]): Plan<ReadonlyMap<string, LifeEnd>> {
+    const ended = yield* this.#sql.endedVersions(this.#dialect.records(versions));
+    if (ended.length === 0) return new Map();
+    const deletes = yield* this.#sql.lifeEnds(this.#dialect.records(ended));
+    const unknown = ended.map(({ id, last }): [string, LifeEnd] => [id, { version: last, text: undefined }]);
+    const known = deletes.map(({ id, version, superseded }): [string, LifeEnd] => [
+      id,
+      { version, text: superseded },
+    ]);
+    return new Map([...unknown, ...known]);
   }
 
   /**
@@ -410,6 +426,18 @@ function makeTexts(
     lastDeletes: query<[Value], Kept[]>(
       `select ${whole.sql} from (select id as was, version as made from ${deleted} where ${among("id", 1)}) as each
         join ${changes} on id = was and version = made and kind = 'deleted'`,
+      allOf(whole),
+    ),
+    endedVersions: query<[Value], { id: string; version: number; last: number }[]>(
+      `select wanted.id, wanted.version, each.version as last from ${given({ id: "text", version: "int" }, 1)} as wanted
+        join ${deleted} as each on each.id = wanted.id and each.version >= wanted.version`,
+      allOf(select({ id: "text", version: "int", last: "int" }, "id", "version", "last")),
+    ),
+    lifeEnds: query<[Value], Kept[]>(
+      `select ${whole.sql} from (select wanted.id as was, (select version from ${changes} where id = wanted.id
+          and version between wanted.version and wanted.last and kind = 'deleted' order by version limit 1) as made
+          from ${given({ id: "text", version: "int", last: "int" }, 1)} as wanted) as each
+        join ${changes} on id = was and version = made`,
       allOf(whole),
     ),
     sequenceAt: query<[number], number>(sequenceAtSql(changes, "$1::bigint"), numberOf),

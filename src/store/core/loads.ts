@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Unique } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import type { CollectionRecord } from "../port/record.ts";
-import type { ImportedResource, Load, LoadOptions, Refused } from "../port/store.ts";
+import type { Added, ImportedResource, Load, LoadOptions } from "../port/store.ts";
 import type { Stored } from "../port/stored.ts";
 import { createBackOff } from "./back-off.ts";
 
@@ -11,8 +11,8 @@ import { createBackOff } from "./back-off.ts";
 export interface LoadTransaction {
   /** Continues with another collection. Throws StartError if the collection cannot be as given. */
   next(collection: CollectionRecord): Promise<void>;
-  /** Adds resources. Returns the refused ones. */
-  add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
+  /** Adds resources. */
+  add(resources: readonly ImportedResource[]): Promise<Added>;
   /** The resources that have these values in a unique attribute. */
   holders(unique: Unique, values: readonly string[]): Promise<readonly (Stored | undefined)[]>;
   /** Reserves `n` integer ids of the collection and returns the first. */
@@ -248,11 +248,11 @@ class CurrentLoad implements Load {
     return this.#step(() => this.#transaction.next(collection));
   }
 
-  async add(resources: readonly ImportedResource[]): Promise<readonly Refused[]> {
-    const refused = await this.#step(() => this.#transaction.add(resources));
+  async add(resources: readonly ImportedResource[]): Promise<Added> {
+    const added = await this.#step(() => this.#transaction.add(resources));
     this.#length = resources.reduce((sum, { id, text }) => sum + id.length + text.length, this.#length);
     this.#noteDone(this.#length);
-    return refused;
+    return added;
   }
 
   holders(unique: Unique, values: readonly string[]): Promise<readonly (Stored | undefined)[]> {

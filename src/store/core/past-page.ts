@@ -80,11 +80,12 @@ function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Re
   const countsCurrent = narrowed !== undefined && query.count === true;
   const needsPresent = visibleFilter !== undefined || countsCurrent;
   const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
+  const hidden = visibleFilter && (yield* hiddenLives(needed, { history, visibleFilter }));
   let count = 0;
   let currentCount = 0;
   yield* forTexts(needed, { history, needsPresent }, (resource, texts) => {
     if (countsCurrent && texts.current !== undefined && fits(narrowed, texts.current.text)) currentCount++;
-    if (!resource.existed) return;
+    if (!resource.existed || hidden?.has(resource.id)) return;
     const text = textThen(resource, texts);
     const present = texts.current?.text ?? texts.deleted;
     if (visibleFilter !== undefined && (present === undefined || !fits(visibleFilter, present))) return;
@@ -94,6 +95,22 @@ function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Re
     if (after === undefined || compare(values, after) > 0) first.add({ values, resource });
   });
   return { candidates: first.sorted(), count, currentCount };
+}
+
+/** The ids that were used again after a life that ended where the caller cannot see it. */
+function* hiddenLives(
+  resources: readonly ChangedResource[],
+  { history, visibleFilter }: Pick<PastReads, "history"> & { visibleFilter: Filter },
+): Plan<ReadonlySet<string>> {
+  const ends = resources.flatMap((each) => {
+    const isEarlier = each.existed && each.end !== undefined && each.end < each.lastVersion;
+    return isEarlier ? [{ ...each, version: each.end as number }] : [];
+  });
+  const hidden = new Set<string>();
+  yield* forTexts(ends, { history, needsPresent: false }, (end, texts) => {
+    if (!fits(visibleFilter, textThen(end, texts))) hidden.add(end.id);
+  });
+  return hidden;
 }
 
 /** Calls `use` with the texts of each resource, in order. */

@@ -8,6 +8,7 @@ import {
   type ChangesSince,
   type Erased,
   emptySlice,
+  type LastTexts,
   type LoggedKey,
   type LogHead,
   type LogSlice,
@@ -187,9 +188,9 @@ export class Store implements StorePort {
 
   async lastTexts(
     collection: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string | undefined>> {
-    const plan = (history: HistoryPlans) => history.lastTexts(ids);
+    versions: readonly { id: string; version: number }[],
+  ): Promise<ReadonlyMap<string, LastTexts>> {
+    const plan = (history: HistoryPlans) => history.lastTexts(versions);
     return (await this.#readLog({ collection }, plan, { lengthOf: lengthOfTexts })) ?? new Map();
   }
 
@@ -306,8 +307,10 @@ function sliceLength({ changes }: LogSlice): number {
 }
 
 /** The length of the text of a resource, in characters. */
-function lengthOfTexts(texts: ReadonlyMap<string, string | undefined>): number {
-  return texts.values().reduce((sum, text) => sum + (text?.length ?? 0), 0);
+function lengthOfTexts(texts: ReadonlyMap<string, LastTexts>): number {
+  return texts
+    .values()
+    .reduce((sum, { last, end }) => sum + (last?.length ?? 0) + (end?.text?.length ?? 0), 0);
 }
 
 export function textLength(resource: Stored | undefined): number {

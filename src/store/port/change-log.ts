@@ -40,6 +40,24 @@ export function authorOf(principal: string | undefined): {
 /** A change without its texts and its origin. */
 export type LoggedKey = Pick<LoggedChange, "id" | "version" | "kind" | "at">;
 
+/** The last texts of a resource. */
+export interface LastTexts {
+  /**
+   * The text of the resource, or its text before the last delete. `undefined` if the log does not have that delete, or no resource ever had
+   * the id.
+   */
+  last: string | undefined;
+  /** The end of the life that a version belongs to: the first delete from it on. `undefined` if there is none. */
+  end: LifeEnd | undefined;
+}
+
+/** A delete that ended a life. */
+export interface LifeEnd {
+  version: number;
+  /** The text before it. `undefined` if the log does not have it. */
+  text: string | undefined;
+}
+
 /** How far the log of a collection goes. */
 export interface LogHead {
   /** The sequence of the collection: how many changes it has had. */
@@ -121,6 +139,8 @@ export interface ChangedResource {
   lastAt: number;
   /** Whether the resource exists now. */
   exists: boolean;
+  /** The version of the first of these changes that is a delete. @default no change is a delete */
+  end?: number | undefined;
 }
 
 /** The texts of a changed resource. */

@@ -13,6 +13,7 @@ import type {
   ChangedTexts,
   ChangesSince,
   Erased,
+  LastTexts,
   LoggedKey,
   LogHead,
   LogSlice,
@@ -227,11 +228,13 @@ export interface HistoryStore {
   versionAt(key: Key, at: number): Promise<Stored | undefined>;
 
   /**
-   * The last texts of several ids, all from one state: the text of the resource, or its text before the delete. `undefined` if the log does
-   * not have that delete, or no resource ever had the id. At most as many as `maxSliceBytes` of text, but at least the first. Sees every
-   * commit that was confirmed before the call.
+   * The last texts of resources, by id and all from one state, with the ends of the lives that versions of them belong to. At most as
+   * many as `maxSliceBytes` of text, but at least the first. Sees every commit that was confirmed before the call.
    */
-  lastTexts(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | undefined>>;
+  lastTexts(
+    collection: string,
+    versions: readonly { id: string; version: number }[],
+  ): Promise<ReadonlyMap<string, LastTexts>>;
 
   /**
    * The changes of collections after a time (Unix time in milliseconds), by the times of the commits. Either all changes of a
@@ -325,6 +328,13 @@ export interface ImportedResource {
   endedBy?: string;
 }
 
+/** What an import did with resources. */
+export interface Added {
+  refused: readonly Refused[];
+  /** The positions of those that were added with the id of a deleted resource. */
+  reused: readonly number[];
+}
+
 /** A resource that was not added. */
 export interface Refused {
   /** Its index in the call. */
@@ -353,10 +363,10 @@ export interface LoadOptions {
 /** An import: one transaction, which is written by `finish` as a whole or not at all. */
 export interface Load {
   /**
-   * Adds resources. Each starts at version 1, or if its id was used before, at the version after the last one. Returns the
-   * resources that were not added.
+   * Adds resources. Each starts at version 1, or if its id was used before, at the version after the last one. Returns which resources were
+   * not added.
    */
-  add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
+  add(resources: readonly ImportedResource[]): Promise<Added>;
   /**
    * The resources of the collection that have these values in a unique attribute without `where`, each at the place of its value. Throws
    * DATA_DAMAGED.

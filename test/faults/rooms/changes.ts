@@ -161,10 +161,24 @@ export const changesFaults: readonly Fault[] = [
     test: "what was public is not in the feed of others once it is private, and they get the event that it left",
     replacements: [
       [
-        "return state !== undefined && maySee(view, state);",
-        "return state !== undefined || maySee(view, {});",
+        "states.every((state) => state !== undefined && maySee(view, state))",
+        "states.every((state) => state !== undefined || maySee(view, {}))",
       ],
     ],
+  },
+  {
+    name: "withdrawn-lives",
+    what: "The feed judges an earlier life of an id by its present life.",
+    noticedBy: "test/http/withdrawn-events",
+    test: "of an earlier life, the last state of that life decides too, with 0 changes in between",
+    replacements: [["return end === undefined ? states : [...states, before(end)];", "return states;"]],
+  },
+  {
+    name: "withdrawn-lives-later",
+    what: "A page of the feed that does not reach the end of the log judges an earlier life by the present one.",
+    noticedBy: "test/http/withdrawn-events",
+    test: "of an earlier life, the last state of that life decides too, with 120 changes in between",
+    replacements: [["end === undefined ? [last] : [last, stateOf(end.text)]", "[last]"]],
   },
   {
     name: "withdrawn-frames",

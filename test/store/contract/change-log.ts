@@ -136,7 +136,7 @@ export function changeLogContract(open: OpenFixture): void {
   );
 
   test(
-    "the last texts of ids are those of resources, or those before their deletes",
+    "the last texts are those of resources, or those before their deletes, and each life has its end",
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"), { n: 1 }), created(topic("b"), { n: 2 })]);
       await commit(store, [updated(topic("a"), 1, { n: 3 })]);
@@ -144,13 +144,24 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [{ ...created(topic("b"), { n: 4 }), last: 2 }, created(topic("c"), { n: 5 })]);
       await commit(store, [deleted(topic("b"), 3), deleted(topic("c"), 1)]);
       await store.erase(topic("c"));
-      assert.deepEqual(Object.fromEntries(await store.lastTexts("topics", ["c", "b", "a", "never"])), {
-        a: textOf("a", { n: 3 }),
-        b: textOf("b", { n: 4 }),
-        c: undefined,
-        never: undefined,
+      const last = async (...versions: [id: string, version: number][]) =>
+        Object.fromEntries(
+          await store.lastTexts(
+            "topics",
+            versions.map(([id, version]) => ({ id, version })),
+          ),
+        );
+      const [two, four] = [textOf("b", { n: 2 }), textOf("b", { n: 4 })];
+      assert.deepEqual(await last(["c", 1], ["b", 3], ["a", 1], ["never", 1]), {
+        a: { last: textOf("a", { n: 3 }), end: undefined },
+        b: { last: four, end: { version: 4, text: four } },
+        c: { last: undefined, end: undefined },
+        never: { last: undefined, end: undefined },
       });
-      assert.equal((await store.lastTexts("unknown", ["a"])).size, 0);
+      for (const version of [1, 2])
+        assert.deepEqual(await last(["b", version]), { b: { last: four, end: { version: 2, text: two } } });
+      assert.deepEqual(await last(["b", 5]), { b: { last: four, end: undefined } });
+      assert.equal((await store.lastTexts("unknown", [{ id: "a", version: 1 }])).size, 0);
     }),
   );
 
@@ -162,10 +173,11 @@ export function changeLogContract(open: OpenFixture): void {
       for (const id of ids) await commit(store, [created(topic(id), { text })]);
       for (const id of ids.slice(20)) await commit(store, [deleted(topic(id), 1)]);
       for (const part of [ids, ids.slice(20)]) {
-        const texts = await store.lastTexts("topics", part);
+        const versions = part.map((id) => ({ id, version: 1 }));
+        const texts = await store.lastTexts("topics", versions);
         assert.ok(texts.size >= 1 && texts.size * text.length < 3 * maxSliceBytes, String(texts.size));
         assert.deepEqual([...texts.keys()], part.slice(0, texts.size));
-        for (const [id, found] of texts) assert.equal(found, textOf(id, { text }));
+        for (const [id, found] of texts) assert.equal(found.last, textOf(id, { text }));
       }
     }),
   );

@@ -37,9 +37,10 @@ export function loadContract(open: OpenFixture): void {
       });
       const isNew = { id: "c", text: textOf("c", { email: "z" }) };
       const taken = replacing("b", "z");
-      assert.deepEqual(await load.add([replacing("a", "x"), isNew, taken]), [
-        { position: 2, pointers: ["#/email"] },
-      ]);
+      assert.deepEqual(await load.add([replacing("a", "x"), isNew, taken]), {
+        refused: [{ position: 2, pointers: ["#/email"] }],
+        reused: [],
+      });
       const after = await load.holders(unique, ['"x"', '"z"', '"y"']);
       assert.deepEqual(
         after.map((each) => [each?.id, each?.version]),
@@ -77,8 +78,8 @@ export function loadContract(open: OpenFixture): void {
       await commit(store, [created(topic("old"))]);
       await commit(store, [deleted(topic("old"), 1)]);
       const load = await store.load("topics");
-      assert.deepEqual(await load.add([arrival("b"), arrival("old")]), []);
-      assert.deepEqual(await load.add([arrival("a")]), []);
+      assert.deepEqual(await load.add([arrival("b"), arrival("old")]), { refused: [], reused: [1] });
+      assert.deepEqual(await load.add([arrival("a")]), { refused: [], reused: [] });
       await load.finish();
       const again = await reopen();
       const { items, total, sequence } = await again.list({ collection: "topics", limit: 9 });
@@ -112,7 +113,8 @@ export function loadContract(open: OpenFixture): void {
         load.add([arrival("a"), arrival("b"), arrival("a")]),
         load.add([arrival("b"), arrival("c")]),
       ];
-      assert.deepEqual(await Promise.all(batches), [
+      const refused = (await Promise.all(batches)).map((each) => each.refused);
+      assert.deepEqual(refused, [
         [
           { position: 1, pointers: [] },
           { position: 2, pointers: [] },
@@ -337,7 +339,7 @@ export function loadContract(open: OpenFixture): void {
       await commit(again, [created({ collection: "other", id: "o" })]);
       const load = await again.load(record);
       assert.equal(await load.reserveIds(1), 1);
-      assert.deepEqual(await load.add([{ id: "1", text: '{"id":1}' }]), []);
+      assert.deepEqual(await load.add([{ id: "1", text: '{"id":1}' }]), { refused: [], reused: [] });
       await load.finish();
       assert.equal(again.collections().get("made")?.schema, record.schema);
       assert.deepEqual(await scannedIds(again, "made"), ["1"]);

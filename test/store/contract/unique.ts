@@ -98,7 +98,7 @@ export function uniqueContract(open: OpenFixture): void {
       await commit(store, [created(topic("held"), { email: "h" })]);
       const load = await store.load("topics");
       const row = (id: string, value: string) => ({ id, text: textOf(id, { email: value }) });
-      const refused = await load.add([
+      const { refused } = await load.add([
         { ...row("a", "x"), endedBy: "ends" },
         row("b", "x"),
         { ...row("c", "x"), endedBy: "ends" },
@@ -393,7 +393,8 @@ export function uniqueContract(open: OpenFixture): void {
         { id: "a", text: textOf("a", { email: "z" }) },
         { id: "e", text: textOf("e", { email: "z" }) },
       ];
-      assert.deepEqual(await load.add(arrivals), [
+      const { refused } = await load.add(arrivals);
+      assert.deepEqual(refused, [
         { position: 0, pointers: ["#/email"] },
         { position: 2, pointers: ["#/email"] },
         { position: 3, pointers: [] },
@@ -555,7 +556,7 @@ export function uniqueProperty(open: OpenFixture, runs: Runs): void {
             }
             const load = await store.load(collection);
             const arrivals = steps.flat().map((attributes, n) => ({ ...attributes, id: `l${n}` }));
-            const refused = await load.add(
+            const { refused } = await load.add(
               arrivals.map(({ id, ...rest }) => ({ id, text: textOf(id, rest) })),
             );
             const accepted = [...kept.values()].map(({ attributes }) => attributes);

@@ -4,7 +4,7 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import type { Unique } from "../../../collection/unique.ts";
 import { toFragment } from "../../../json/pointer.ts";
 import { isEqualJson } from "../../port/record.ts";
-import type { ImportedResource, Refused } from "../../port/store.ts";
+import type { Added, ImportedResource, Refused } from "../../port/store.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { NumberedCollection } from "../catalogue.ts";
@@ -33,31 +33,32 @@ const maxNamed = 10;
 /** The number of ids that one lookup reads. */
 const pageSize = 1_000;
 
-/** Adds the resources that can be added, and returns the others. Throws Overtaken. */
+/** Adds the resources that can be added. Throws Overtaken. */
 export function* addImported<C extends NumberedCollection>(
   parts: Pick<WriteParts<C>, "write">,
   judging: Judging & { staged: StagedChanges<C> },
   importing: Importing<C>,
   imported: readonly ImportedResource[],
-): Plan<Refused[]> {
-  const refused = yield* judgeImported(judging, importing, imported);
+): Plan<Added> {
+  const added = yield* judgeImported(judging, importing, imported);
   yield* parts.write(judging.staged);
-  return refused;
+  return added;
 }
 
 /**
- * Stages the resources that can be added, and returns the others. A staged resource has version 1, or if its id was used before,
+ * Stages the resources that can be added. A staged resource has version 1, or if its id was used before,
  * the version after the last one.
  */
 function* judgeImported(
   judging: Judging,
   importing: Importing,
   imported: readonly ImportedResource[],
-): Plan<Refused[]> {
+): Plan<Added> {
   const { staged, lookups } = judging;
   const { collection, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
+  const reused: number[] = [];
   const replaced = imported.filter(({ replaces }) => replaces !== undefined).map(({ id }) => id);
   if (replaced.length > 0) yield* lookups.note(collection, replaced, staged);
   const ids = imported.map(({ id }) => id);
@@ -81,6 +82,7 @@ function* judgeImported(
       : staged.noteNew(collection, id, undefined);
     if (resource.now?.version !== replaces) throw new Error(`An import replaces another version of ${id}.`);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
+    if (after !== undefined && after > 0 && replaces === undefined) reused.push(position);
     if (endedBy !== undefined) {
       if (replaces !== undefined) throw new Error("An import ends a resource that it replaces.");
       staged.stage(collection, resource, { next: undefined, at }, ends(endedBy));
@@ -89,10 +91,11 @@ function* judgeImported(
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(before);
+    if (reused.at(-1) === position) reused.pop();
     if (replaces === undefined) taken.delete(id);
     refused.push({ position, ...refusal });
   }
-  return refused;
+  return { refused, reused };
 }
 
 /** Returns the origin of the deletes of resources that have expired. */

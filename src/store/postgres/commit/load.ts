@@ -4,7 +4,7 @@ import { problemOf } from "../../core/commits/refusals.ts";
 import { judgingOf } from "../../core/commits/resolved-commit.ts";
 import type { LoadTransaction } from "../../core/loads.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
+import type { Added, ImportedResource, LoadOptions } from "../../port/store.ts";
 import { toClientError } from "../connection/failures.ts";
 import { type Transaction, transact, transactionModes } from "../connection/transaction.ts";
 import {
@@ -114,7 +114,7 @@ async function addAll(
   state: ImportInProgress,
   imported: readonly ImportedResource[],
   parts: CommitsParts,
-): Promise<Refused[]> {
+): Promise<Added> {
   const { transaction, catalogue, collection } = state;
   const judging = judgingFor(state, parts);
   return namingDamage(catalogue, async () => {

@@ -15,7 +15,7 @@ import type { Erased } from "../../port/change-log.ts";
 import type { Change, Commit, Receipt } from "../../port/commit.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { LoadOptions, Refused as RefusedImport } from "../../port/store.ts";
+import type { Added, LoadOptions } from "../../port/store.ts";
 import type { Stored } from "../../port/stored.ts";
 
 /** An element of a flat list. */
@@ -35,7 +35,7 @@ export interface WriterTasks {
   /** Starts or continues an import. Returns the number of the collection. */
   load(into: number | CollectionRecord, options: Required<LoadOptions>): number;
   /** Adds resources to the import: ids, texts, the versions that they replace, and who ends them, or null, in turn. */
-  add(cells: readonly Cell[]): readonly RefusedImport[];
+  add(cells: readonly Cell[]): Added;
   /** The resources that have these values in a unique attribute. */
   holders(unique: Unique, values: readonly string[]): readonly (Stored | undefined)[];
   checkLoad(): Refused | undefined;

@@ -4,7 +4,7 @@ import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { addImported, findHolders, type Importing, refuseLost } from "../../core/commits/imported.ts";
 import type { CollectionRecord } from "../../port/record.ts";
-import type { ImportedResource, LoadOptions, Refused } from "../../port/store.ts";
+import type { Added, ImportedResource, LoadOptions } from "../../port/store.ts";
 import type { Stored } from "../../port/stored.ts";
 import type { Cell, Refused as RefusedTask } from "../commit/protocol.ts";
 import { InvalidStateError } from "../file/failures.ts";
@@ -60,10 +60,9 @@ export class WriterLoad {
   }
 
   /**
-   * Adds resources. `cells` are ids, texts, the versions that they replace, and who ends them, or null, in turn. Returns the resources that it did not
-   * add, with the reasons.
+   * Adds resources. `cells` are ids, texts, the versions that they replace, and who ends them, or null, in turn.
    */
-  add(cells: readonly Cell[]): Refused[] {
+  add(cells: readonly Cell[]): Added {
     const importing = this.#require();
     const imported: ImportedResource[] = [];
     for (let cell = 0; cell < cells.length; cell += 4) {

@@ -23,9 +23,15 @@ export interface Principal {
   key?: string;
   /**
    * The session of a user who has signed in, and when the user last proved who they are. Absent for other credentials.
-   * `mustAddFactor`: it can do nothing before the user has set up a second factor.
+   * `mustAddFactor`: it can do nothing before the user has set up a second factor. `keyUntil`: it is a key of the user, which ends at this
+   * time (Unix time in milliseconds).
    */
-  session?: { readonly id: string; readonly confirmedAt: number; readonly mustAddFactor?: boolean };
+  session?: {
+    readonly id: string;
+    readonly confirmedAt: number;
+    readonly mustAddFactor?: boolean;
+    readonly keyUntil?: number;
+  };
 }
 
 const scopeShape = /^([^:\s]+):(read|write)$/;

@@ -207,6 +207,7 @@ function sessionCredentials(parts: SessionParts): CredentialKind<FoundSession> {
         id: value.id,
         confirmedAt: value.confirmedAt,
         mustAddFactor: isMissingFactor(settings, account),
+        ...(value.expiresAt !== undefined && { keyUntil: value.expiresAt }),
       },
     }),
     usedAt: ({ session }) => session.value.usedAt,

@@ -1,10 +1,12 @@
 /** What a task can do and tell: as much as the request of its caller. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { addKey } from "../../src/access/api-key.ts";
-import { put } from "../../src/records.ts";
+import { put, remove } from "../../src/records.ts";
 import { openKeys, openStore } from "../../src/store/open.ts";
+import { endingOf } from "../../src/users/sessions.ts";
 import { accountsName, UserRecords } from "../../src/users/user-records.ts";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
@@ -18,8 +20,9 @@ import {
   startServiceForFile,
 } from "./service.ts";
 import { openTestStore } from "./test-store.ts";
-import { bearer, type Signed, startPeople } from "./users/people.ts";
+import { bearer, bodyOf, goodPassword, type Signed, startPeople } from "./users/people.ts";
 
+const pair = createPair("EdDSA");
 const text = { type: "string", maxLength: 99 } as const;
 const own = { where: { owner: "$subject" } } as const;
 const some = { read: [own, { role: "editor" }], write: [own, { role: "editor" }] };
@@ -213,50 +216,123 @@ test("a task ends before its next slice when its API key is revoked, and not whe
   assert.equal((await finished("hans", expired.begun, next)).state, "done");
 });
 
-test("a task ends when the account of its caller is disabled, and does without the roles that the account loses", async (t) => {
+/** Services with users on one store, one after the other: each test changes the store in between. */
+async function peopleOnOneStore(t: TestContext) {
   const store = await openTestStore(makeFolder());
   t.after(() => store.release());
-  const options = { store: store.address, users: { roles: ["ops", "member"] } };
-  const people = await startPeople(t, options);
-  const { service: first } = people;
+  const jwt = { ...settingsFor([pair]), actAsUsers: true };
+  return {
+    start: (more: { now?: () => number } = {}) =>
+      startPeople(t, { store: store.address, users: { roles: ["ops", "member"] }, auth: { jwt }, ...more }),
+    /** Works on the records while no service runs. */
+    change: async (work: (records: UserRecords) => Promise<unknown>) => {
+      const opened = await openStore(store.address);
+      await work(new UserRecords(opened, "users"));
+      await opened.close();
+    },
+  };
+}
+
+async function setAccount(records: UserRecords, id: string, set: object | "deleted"): Promise<void> {
+  const account = await records.account(id);
+  assert.ok(account);
+  const { value, version } = account;
+  const next =
+    set === "deleted"
+      ? remove(accountsName, id, version)
+      : put(accountsName, id, version, { ...value, ...set });
+  await records.commit([next], machineTime());
+}
+
+/** Begins an import that takes several slices. */
+const importManyWith = (of: Service, token: string) =>
+  of.send({
+    method: "POST",
+    path: "/api/v1/articles/_import",
+    headers: { ...bearer(token), ...asTask, "content-type": "application/x-ndjson" },
+    body: Array.from({ length: 3_000 }, (_, n) => `{"n":${n}}\n`).join(""),
+  });
+
+/** The task once it has ended. */
+async function endOf(begun: Answer, of: Service, token: string): Promise<Task> {
+  assert.equal(begun.status, 202, begun.text);
+  const path = `/api/v1/_tasks/${(begun.json as Task).id}`;
+  const read = async () => (await of.send({ path, headers: bearer(token) })).json as Task;
+  await until("the task ends", async () => ["failed", "done"].includes((await read()).state));
+  return read();
+}
+
+test("a task ends when the account of its caller is disabled or deleted, and does without the roles that the account loses", async (t) => {
+  const { start, change } = await peopleOnOneStore(t);
+  const people = await start();
   const ada = await people.join("ada@example.org");
   const bob = await people.join("bob@example.org");
+  const eve = await people.join("eve@example.org");
   const root = await people.join("root@example.org");
-  await first.stop();
-  const setAccount = async (id: string, set: object) => {
-    const opened = await openStore(store.address);
-    const records = new UserRecords(opened, "users");
-    const account = await records.account(id);
-    assert.ok(account);
-    await records.commit(
-      [put(accountsName, id, account.version, { ...account.value, ...set })],
-      machineTime(),
-    );
-    await opened.close();
-  };
-  for (const { user } of [ada, bob, root]) await setAccount(user.id, { roles: ["ops"] });
-  const second = await startPeople(t, options);
-  const begin = ({ token }: Signed) =>
-    second.service.send({
-      method: "POST",
-      path: "/api/v1/articles/_import",
-      headers: { ...bearer(token), ...asTask, "content-type": "application/x-ndjson" },
-      body: Array.from({ length: 3_000 }, (_, n) => `{"n":${n}}\n`).join(""),
-    });
-  const [ofAda, ofBob] = [await begin(ada), await begin(bob)];
-  await second.service.stop();
-  await setAccount(ada.user.id, { disabled: true });
-  await setAccount(bob.user.id, { roles: ["member"] });
-  const third = await startPeople(t, options);
-  const reasons = [ofAda, ofBob].map(async (begun) => {
-    assert.equal(begun.status, 202, begun.text);
-    const path = `/api/v1/_tasks/${(begun.json as Task).id}`;
-    const read = async () => (await third.service.send({ path, headers: bearer(root.token) })).json as Task;
-    await until("the task ends", async () => (await read()).state === "failed");
-    return (await read()).reason;
+  await people.service.stop();
+  await change(async (records) => {
+    for (const { user } of [ada, bob, eve, root]) await setAccount(records, user.id, { roles: ["ops"] });
   });
+  const { service: second } = await start();
+  const ofEve = tokenOf(pair, claimsAt(machineTime(), { sub: eve.user.id, roles: ["ops"] }));
+  const begun = [ada.token, bob.token, ofEve].map((token) => importManyWith(second, token));
+  const answers = await Promise.all(begun);
+  await second.stop();
+  await change(async (records) => {
+    await setAccount(records, ada.user.id, { disabled: true });
+    await setAccount(records, bob.user.id, { roles: ["member"] });
+    await setAccount(records, eve.user.id, "deleted");
+  });
+  const { service: third } = await start();
+  const reasons = answers.map(async (answer) => (await endOf(answer, third, root.token)).reason);
   assert.deepEqual(await Promise.all(reasons), [
     "The account that began the task was disabled. The task ended.",
     "The caller of the task no longer administers the service.",
+    "The account that began the task was deleted. The task ended.",
   ]);
+});
+
+test("a task of a user's own key ends when the key is deleted, and not when it expires", async (t) => {
+  const { start, change } = await peopleOnOneStore(t);
+  let now = machineTime();
+  const first = await start({ now: () => now });
+  const { token, user } = await first.join("ada@example.org");
+  await first.service.stop();
+  await change((records) =>
+    records.commit(
+      Array.from({ length: 2_000 }, (_, n) => put("articles", `a${n}`, undefined, { authorId: user.id })),
+      now,
+    ),
+  );
+  const people = await start({ now: () => now });
+  const begin = async (name: string, days: number) => {
+    const expiresAt = new Date(now + days * 24 * 3_600_000).toISOString();
+    const made = await people.post("sessions", { name, expiresAt }, bearer(token));
+    const key = bodyOf<Signed>(made, 201);
+    const content = { filter: { authorId: user.id }, max: 2_000, patch: { [name]: true } };
+    const headers = { ...bearer(key.token), ...asTask };
+    const path = "/api/v1/articles/_bulk";
+    return { key, begun: await people.service.send({ method: "POST", path, content, headers }) };
+  };
+  const deleted = await begin("deleted", 100);
+  const expired = await begin("expired", 1);
+  await people.service.stop();
+  await change(async (records) => {
+    for (const { session } of [deleted.key, expired.key]) {
+      const found = await records.session(session.id);
+      assert.ok(found);
+      await records.commit(endingOf([found]), now);
+    }
+  });
+  now += 2 * 24 * 3_600_000;
+  const next = await start({ now: () => now });
+  const signIn = { email: "ada@example.org", password: goodPassword };
+  const again = bodyOf<Signed>(await next.post("sign-in", signIn));
+  const failed = await endOf(deleted.begun, next.service, again.token);
+  assert.deepEqual(
+    [failed.state, failed.reason],
+    ["failed", "The key that began the task was deleted. The task ended."],
+  );
+  const done = await endOf(expired.begun, next.service, again.token);
+  assert.deepEqual([done.state, done.changed], ["done", 2_000]);
 });

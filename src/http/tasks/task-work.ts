@@ -45,9 +45,9 @@ export function importedIn(service: Service, name: string): Collection {
 
 /**
  * The caller of a task as it is now: with the roles of the beginning that a user still has. Throws INSUFFICIENT_SCOPE if the account was
- * disabled or deleted, or the API key revoked. A credential that has only expired does not end a task.
+ * disabled or deleted, or the key was. A credential that has only expired does not end a task.
  */
-export async function principalNow({ users, keys }: Service, principal: Principal): Promise<Principal> {
+export async function principalNow({ users, keys, now }: Service, principal: Principal): Promise<Principal> {
   const { subject, session, roles } = principal;
   const ended = (why: string) => new Problem("INSUFFICIENT_SCOPE", `${why} The task ended.`);
   if (principal.key !== undefined) {
@@ -59,6 +59,9 @@ export async function principalNow({ users, keys }: Service, principal: Principa
   if (account?.disabled === true) throw ended("The account that began the task was disabled.");
   if (account === undefined && (session !== undefined || (await users.records.isOfAccount(subject))))
     throw ended("The account that began the task was deleted.");
+  const { id, keyUntil = 0 } = session ?? {};
+  if (id !== undefined && now() < keyUntil && (await users.records.session(id)) === undefined)
+    throw ended("The key that began the task was deleted.");
   if (account === undefined || session === undefined) return principal;
   return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
 }

@@ -312,13 +312,8 @@ async function create(service: WithKeys, content: Buffer): Promise<Changed> {
     expiresAt: typeof expiresAt === "string" ? timeOf(expiresAt) : undefined,
   };
   await requireNoUser(service, properties.subject);
-  const made = await addKey(service.keys.store, properties, now);
-  // An account can begin between the check and the key.
-  await requireNoUser(service, properties.subject).catch(async (error: unknown) => {
-    await service.keys.store.invalidate(made.key.prefix, { revokedAt: now });
-    throw error;
-  });
-  return created(service, made);
+  // An account can begin between the check and the key. Then each use of the key is refused.
+  return created(service, await addKey(service.keys.store, properties, now));
 }
 
 /** Throws KEY_UNAVAILABLE if a subject is the id of an account, also of one that was deleted. */

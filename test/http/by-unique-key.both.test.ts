@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { owner } from "../../src/access/access-declaration.ts";
-import { until } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
 import { check } from "./check.ts";
 import { batchesMakeOne, clientsMakeOne, clientsMeetNoConflict } from "./key-races.ts";
 import { type Answer, type Request, startFor, startServiceForFile } from "./service.ts";
-import { type HeldCommit, holdCommits } from "./store-spy.ts";
+import { beforeRead, type HeldCommit, holdCommits } from "./store-spy.ts";
 
 const text = { type: "string", maxLength: 100 } as const;
 const service = await startServiceForFile({
@@ -445,6 +445,21 @@ describe("at once", () => {
     renaming.letGo();
     check(await renamed, { status: 200 });
     check(await put, { status: 201 });
+  });
+
+  test("a PATCH whose resource gets another value before it is changed changes nothing", async (t) => {
+    const { id, path } = await service.create("people", { email: fresh() });
+    const email = String((await listed(`people?id=${id}`))[0]?.email);
+    const other = JSON.stringify({ id, email: fresh() });
+    // The first read finds the resource by its key, and the second one begins the change.
+    beforeRead(t, 2, (store) =>
+      store.commit({
+        changes: [{ key: { collection: "people", id }, expect: 1, next: other }],
+        at: machineTime(),
+      }),
+    );
+    check(await send("PATCH", at(email), { visits: 7 }), { status: 404 });
+    assert.deepEqual((await service.send({ path })).json, JSON.parse(other));
   });
 
   test("clients that create, change, rename and delete one key meet no 409 and no second resource", () =>

@@ -65,6 +65,20 @@ export function holdImport(t: TestContext): Promise<HeldImport> {
   return promise;
 }
 
+/** Does work before the nth read of a single resource in a store of this process. */
+export function beforeRead(t: TestContext, nth: number, work: (store: Store) => Promise<unknown>): void {
+  const store = Store.prototype;
+  const { read } = store;
+  let count = 0;
+  store.read = function (this: Store, key: Parameters<typeof read>[0]) {
+    if (++count !== nth) return read.call(this, key);
+    return work(this).then(() => read.call(this, key));
+  };
+  t.after(() => {
+    store.read = read;
+  });
+}
+
 const queries = ["read", "list", "referring", "figures", "count", "receipt", "version", "versionAt"] as const;
 
 /** Records the names of all queries to the stores of this process until the test ends, each when it has its result. */

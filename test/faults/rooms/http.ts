@@ -496,7 +496,7 @@ export const httpFaults: readonly Fault[] = [
     name: "key-changed",
     what: "A write by a unique key changes a resource that has other values by now.",
     noticedBy: "test/http/by-unique-key",
-    test: "clients that create, change, rename and delete one key meet no 409 and no second resource",
+    test: "a PATCH whose resource gets another value before it is changed changes nothing",
     replacements: [
       [
         "if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;",

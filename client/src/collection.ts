@@ -47,6 +47,11 @@ export interface ImportOptions extends CallOptions {
    * @default all resources are new
    */
   readonly on?: string | readonly string[];
+  /**
+   * How ids that do not fit the collection are replaced. References to these resources are rewritten. `keep-in:` names the attribute that
+   * keeps the old id. @default such resources are invalid
+   */
+  readonly ids?: "replace" | `keep-in:${string}`;
   /** The time for the import, in milliseconds. @default 600000 */
   readonly timeoutMs?: number;
 }
@@ -198,7 +203,7 @@ export class CollectionClient<
 
   #importCall(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, on, ...options }: ImportOptions & Partial<ImportTextOptions>,
+    { dryRun, skipInvalid, on, ids, ...options }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
     const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
@@ -206,6 +211,7 @@ export class CollectionClient<
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
       ...(on === undefined ? {} : { on: String(on) }),
+      ...(ids === undefined ? {} : { ids }),
     }).toString();
     return {
       ...call,

@@ -68,6 +68,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "--skip-invalid": "import the valid resources, and list the invalid ones",
       "--on <attributes>":
         "change the resources that have the same value in a unique attribute, such as email",
+      "--ids <how>": "new ids for resources whose ids do not fit: replace, or keep-in:<attribute>",
       "--to <url>": "import into a running service: the URL of its collections",
       "--token <token>": tokenFor("of an administrator, for --to"),
       "--dry-run": "with --to: check everything, and import nothing",
@@ -91,6 +92,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
     },
     options: {
       "--skip-invalid": "import the valid resources although others are invalid, and list those",
+      "--ids <how>": "new ids for resources whose ids do not fit: replace, or keep-in:<attribute>",
     },
     examples: ["seed db.json", "seed db.json && npx holdfast serve"],
     run: async ([file]: [string], { flags, env }) =>

@@ -12,6 +12,7 @@ import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
+import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../import/new-ids.ts";
 import { readCsv } from "../import/read-csv.ts";
 import { readJson } from "../import/read-json.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
@@ -34,11 +35,13 @@ export async function runImport(
   env: Environment,
 ): Promise<void> {
   if (typeof to === "string") return importTo(to, { name, file }, given, env);
-  const { skipInvalid, on: named, format: formatName, delimiter, ...flags } = localFlags(given);
+  const { skipInvalid, on: named, ids: idsFlag, format: formatName, delimiter, ...flags } = localFlags(given);
   const config = await configOf(flags, env);
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
   const on = typeof named === "string" ? keyOf(named, collection) : undefined;
+  const ids = newIdsOf(idsFlag);
+  requireKept(collection, ids, on);
   const format = formatOf(file, { format: formatName, delimiter });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
@@ -54,7 +57,7 @@ export async function runImport(
             advice: (delimiter) =>
               `add --delimiter ${delimiter === "tab" ? delimiter : JSON.stringify(delimiter)}`,
           });
-    const options = { skipInvalid: skipInvalid === true, on, signal };
+    const options = { skipInvalid: skipInvalid === true, on, ids, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
     reportImport(result as ImportResult, await effortSince(start, config));
@@ -66,6 +69,20 @@ function keyOf(named: string, collection: Collection): Unique {
   const key = keyNamed(named.split(","), { ...collection, visibility: undefined });
   if (key === undefined) throw new StartError(`--on ${whyNoKey({ ...collection, visibility: undefined })}.`);
   return key;
+}
+
+/** How the option `--ids` replaces ids. Throws StartError. */
+export function newIdsOf(flag: unknown): NewIds | undefined {
+  if (flag === undefined) return undefined;
+  const ids = readNewIds(String(flag));
+  if (ids === undefined) throw new StartError(`--ids ${newIdsForms}.`);
+  return ids;
+}
+
+/** Throws StartError if the collection cannot keep old ids as the option `--ids` says. */
+export function requireKept(collection: Collection, ids: NewIds | undefined, on?: Unique): void {
+  const fault = ids && (whyNotKept(collection, ids) ?? whyNotWithKey(on));
+  if (fault !== undefined) throw new StartError(`--ids ${fault}.`);
 }
 
 /** The options of an import into a store. Throws StartError if an option is only for a running service. */
@@ -80,7 +97,7 @@ export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
 async function importTo(
   address: string,
   { name: collection, file }: { name: string; file: string },
-  { skipInvalid, on, dryRun, token, format: formatName, delimiter, config, store }: Flags,
+  { skipInvalid, on, ids, dryRun, token, format: formatName, delimiter, config, store }: Flags,
   env: Environment,
 ): Promise<void> {
   if (config !== undefined || store !== undefined)
@@ -92,6 +109,7 @@ async function importTo(
     dryRun: isDryRun,
     skipInvalid: skipInvalid === true,
     on: typeof on === "string" ? on : undefined,
+    ids: typeof ids === "string" ? ids : undefined,
   };
   const format = formatOf(file, { format: formatName, delimiter });
   const work = async ({ stream, size }: Source, signal: AbortSignal) => {
@@ -139,6 +157,7 @@ export async function importInto(
       return await importAll(store, inputs, {
         ...options,
         profiles: await profilesIn(store, config),
+        kindOf: (name) => config.collections.get(name)?.idKind ?? "uuid",
         limits: { depth: jsonDepth, members: jsonMembers },
         onProgress: (bytes, resources) => progress.update(bytes, resources),
       });

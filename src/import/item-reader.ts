@@ -16,6 +16,7 @@ import type { JsonLimits } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
 import { faultOf, type InputLocation, type Item, type ItemViolation, withValue } from "./items.ts";
+import { isUnfit, type KindOf, type NewIds, newIdFor, renewReferences, unfitIdViolation } from "./new-ids.ts";
 import type { Spool } from "./spool.ts";
 
 /** A resource of the input. */
@@ -85,7 +86,7 @@ export interface ImportResult {
   invalid: Listed<readonly ItemViolation[]>;
   /** Resources without an id, which got a generated one. */
   withoutId: Listed;
-  /** Resources whose id does not fit the collection, which got a generated one. */
+  /** Resources whose id does not fit the collection, which got another one. */
   unfitId: Listed;
   /** Resources whose id was a number and is now a string. */
   numberId: Listed;
@@ -106,6 +107,10 @@ export interface ReadingOptions {
   skipInvalid: boolean;
   /** The unique key by which items change resources (`merge.ts`). @default all items are new resources */
   on?: Unique | undefined;
+  /** How ids that do not fit the collection are replaced. @default they are invalid */
+  ids?: NewIds | undefined;
+  /** The kinds of ids of other collections, to rewrite references. Needed with `ids`. @default they are UUIDs */
+  kindOf?: KindOf | undefined;
   /** The profiles of users, if some of their attributes show what the accounts have. @default none do */
   profiles?: Profiles | undefined;
 }
@@ -192,10 +197,10 @@ export class ItemReader {
   #takeText(item: Extract<Item, { kind: "text" }>): Row | undefined {
     const { collection } = this;
     const { location } = item;
-    const { limits, on } = this.#options;
+    const { limits, on, ids, kindOf } = this.#options;
     const resource =
       on === undefined
-        ? readResource(item, { collection, limits, at: this.at })
+        ? readResource(item, { collection, limits, at: this.at, ids, kindOf })
         : readPlain(item, { collection, limits, on, keys: this.#keys });
     if (!("textWith" in resource)) {
       this.invalid.add(location, resource);
@@ -215,16 +220,15 @@ export class ItemReader {
   }
 
   #noteId(location: InputLocation, { id, unfitId, hasNumberId }: ValidResource): void {
-    if (id !== undefined) {
-      if (hasNumberId && this.collection.idKind === "uuid") this.#numberId.add(location, id);
-    } else if (unfitId === undefined) this.#withoutId.add(location, "");
-    else this.#unfitId.add(location, unfitId);
+    if (unfitId !== undefined) this.#unfitId.add(location, unfitId);
+    else if (id === undefined) this.#withoutId.add(location, "");
+    else if (hasNumberId && this.collection.idKind === "uuid") this.#numberId.add(location, id);
   }
 }
 
 /** A valid resource. */
 interface ValidResource {
-  /** The id in the input; `undefined` if the resource needs a generated one. */
+  /** The id; `undefined` if the resource needs a generated one. */
   id: string | undefined;
   /** An id in the input that does not fit the collection, as JSON. */
   unfitId: string | undefined;
@@ -235,9 +239,8 @@ interface ValidResource {
 }
 
 /** What a resource must fit, and the time of the import as Unix time in milliseconds. */
-interface ResourceRules {
+interface ResourceRules extends Pick<ReadingOptions, "limits" | "ids" | "kindOf"> {
   collection: Collection;
-  limits: JsonLimits;
   at: number;
 }
 
@@ -246,20 +249,42 @@ type TextItem = Extract<Item, { kind: "text" }>;
 /** Parses and validates the text of an item, in the same way as the body of a create. If it is not a valid resource, returns what is wrong. */
 function readResource(
   item: TextItem,
-  { collection, limits, at }: ResourceRules,
+  { collection, limits, at, ids, kindOf = () => "uuid" }: ResourceRules,
 ): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
-  const id = fitId(collection.idKind, value.id);
-  const reserved = id === undefined ? [] : reservedIdViolations(id);
-  const all = newAttributes(collection, value, at, reserved);
+  const { idKind } = collection;
+  const unfit = Object.hasOwn(value, "id") && isUnfit(idKind, value.id) ? { id: value.id } : undefined;
+  const found = unfit === undefined ? [] : replaceId(value, { collection, ids });
+  if (ids !== undefined) renewReferences(value, collection, kindOf);
+  const all = newAttributes(collection, value, at, found);
   if (Array.isArray(all)) return all;
   return {
-    id,
-    unfitId: id === undefined && Object.hasOwn(value, "id") ? shortJson(value.id) : undefined,
-    hasNumberId: typeof value.id === "number",
+    id: fitId(idKind, value.id),
+    unfitId: unfit && shortJson(unfit.id),
+    hasNumberId: unfit === undefined && typeof value.id === "number",
     textWith: (finalId) => resourceText(collection.idKind, finalId, all),
   };
+}
+
+/** Gives a resource an id that fits, or removes its id so that it gets an integer. Returns what is wrong, then it changes nothing. */
+function replaceId(
+  value: Record<string, unknown>,
+  { collection: { name, idKind }, ids }: Pick<ResourceRules, "collection" | "ids">,
+): Violation[] {
+  const text = fitId(idKind, value.id);
+  if (ids === undefined)
+    return text === undefined ? [unfitIdViolation(idKind, value.id)] : reservedIdViolations(text);
+  const { keepIn } = ids;
+  if (keepIn !== undefined && Object.hasOwn(value, keepIn)) {
+    const detail =
+      'has a value already, so it cannot keep the old id. Name another attribute in the option "ids"';
+    return [{ in: "body", pointer: toFragment([keepIn]), code: "keepIn", detail }];
+  }
+  if (keepIn !== undefined) value[keepIn] = value.id;
+  if (idKind === "integer") delete value.id;
+  else value.id = newIdFor(name, value.id);
+  return [];
 }
 
 /**

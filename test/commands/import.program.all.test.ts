@@ -7,6 +7,7 @@ import { makeFolder } from "../folder.ts";
 import { configuration, jsonLines, run, start } from "./cli.ts";
 import { assertRefused, bad, badLines, topics } from "./import-fixture.ts";
 
+const uuid5 = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 type Resource = Record<string, unknown>;
@@ -45,20 +46,34 @@ test("an input without any id is one line, not a list of places", async (t) => {
   );
 });
 
-test("an id that does not fit, or none, is replaced, and the command says where", async (t) => {
+test("an id that does not fit is refused, or replaced with --ids, and the command says where", async (t) => {
   const lines = ['{"id":"good"}', '{"id":"not good"}', "{}", '{"id":null}', '{"id":7}', "{}"];
   const cwd = makeFolder({ things: lines.join("\n") });
-  const { exitCode, stdout } = await run(t, ["import", "things", "things"], { cwd });
+  const refused = await run(t, ["import", "things", "things"], { cwd });
+  assert.equal(refused.exitCode, 1);
+  assert.match(
+    refused.stderr,
+    /^ {2}line 2: "id" is "not good", which cannot be an id: .* "ids" gives .*\n {2}line 4: /,
+  );
+  for (const [how, says] of [
+    ["new", /--ids must be replace, or keep-in: with the name of an attribute, such as keep-in:oldId\.$/m],
+    ["keep-in:id", /--ids names the id itself: name another attribute\.$/m],
+  ] as const) {
+    const { stderr } = await run(t, ["import", "things", "things", "--ids", how], { cwd });
+    assert.match(stderr, says);
+  }
+  const { exitCode, stdout } = await run(t, ["import", "things", "things", "--ids", "replace"], { cwd });
   assert.equal(exitCode, 0);
   assert.match(stdout, /^2 resources had no id and got a generated one: line 3, line 6$/m);
   assert.match(
     stdout,
-    /^2 resources had an id that does not fit the collection and got a generated one: line 2 \("not good"\), line 4 \(null\)$/m,
+    /^2 resources had an id that does not fit the collection and got another one: line 2 \("not good"\), line 4 \(null\)$/m,
   );
   const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
   const ids = exported.map(({ id }) => String(id));
-  assert.equal(ids.filter((id) => uuid7.test(id)).length, 4);
-  assert.deepEqual(ids.filter((id) => !uuid7.test(id)).sort(), ["7", "good"]);
+  assert.equal(ids.filter((id) => uuid7.test(id)).length, 2);
+  assert.equal(ids.filter((id) => uuid5.test(id)).length, 2);
+  assert.deepEqual(ids.filter((id) => id.length < 36).sort(), ["7", "good"]);
 });
 
 test("a new integer id is none that a later line brings, however late, and new ids keep the order of the lines", async (t) => {

@@ -119,7 +119,7 @@ function printIds({ imported, withoutId, unfitId, numberId, reusedId }: ImportRe
   if (hasNoIds) print(`${prefix}the input has no ids, so each resource got a generated one`);
   const notes: [tally: Listed, text: string, describe?: (note: string) => string][] = [
     [withoutId, "had no id and got a generated one"],
-    [unfitId, "had an id that does not fit the collection and got a generated one"],
+    [unfitId, "had an id that does not fit the collection and got another one"],
     [numberId, "had a number as id, which is now a string", (id) => `${id} is now "${id}"`],
   ];
   if (reusedId !== undefined) notes.push([reusedId, "got the id of a resource that was deleted"]);

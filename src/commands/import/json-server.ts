@@ -21,6 +21,8 @@ import {
   importInto,
   localFlags,
   NotEmpty,
+  newIdsOf,
+  requireKept,
   UnreadableSource,
 } from "../import-command.ts";
 import { print } from "../shell.ts";
@@ -34,28 +36,31 @@ export async function runDatabaseImport(
 ): Promise<void> {
   if (to !== undefined)
     throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
-  const { skipInvalid, on, format, delimiter, ...flags } = localFlags(given);
+  const { skipInvalid, on, ids, format, delimiter, ...flags } = localFlags(given);
   if (on !== undefined)
     throw new StartError(`--on is for one collection: npx holdfast import <collection> ${file} --on ${on}`);
   const config = await configOf(flags, env);
   if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
-  await importDatabase(file, config, { skipInvalid: skipInvalid === true }).catch((error: unknown) => {
-    throw error instanceof UnreadableSource
-      ? new StartError(`${error.message} ${needsCollection(file)}`)
-      : error;
-  });
+  await importDatabase(file, config, { skipInvalid: skipInvalid === true, ids: newIdsOf(ids) }).catch(
+    (error: unknown) => {
+      throw error instanceof UnreadableSource
+        ? new StartError(`${error.message} ${needsCollection(file)}`)
+        : error;
+    },
+  );
 }
 
 /** Imports a json-server database into an empty store. Does nothing if the store is not empty. */
 export async function runSeed(
   file: string,
-  { skipInvalid, ...flags }: Flags,
+  { skipInvalid, ids, ...flags }: Flags,
   env: Environment,
 ): Promise<void> {
   const config = await configOf(flags, env);
   try {
     await requireNoResources(config);
-    await importDatabase(file, config, { skipInvalid: skipInvalid === true, onlyIfEmpty: true });
+    const options = { skipInvalid: skipInvalid === true, ids: newIdsOf(ids), onlyIfEmpty: true };
+    await importDatabase(file, config, options);
   } catch (error) {
     if (!(error instanceof NotEmpty)) throw error;
     const names = error.collections.join(", ");
@@ -72,7 +77,7 @@ async function requireNoResources({ store }: Config): Promise<void> {
   });
 }
 
-type DatabaseOptions = Pick<ImportOptions, "skipInvalid" | "onlyIfEmpty">;
+type DatabaseOptions = Pick<ImportOptions, "skipInvalid" | "ids" | "onlyIfEmpty">;
 
 async function importDatabase(file: string, config: Config, given: DatabaseOptions): Promise<void> {
   requireNoStoreFile(file, config.store);
@@ -85,6 +90,7 @@ async function importDatabase(file: string, config: Config, given: DatabaseOptio
     const { invalid, objects } = skipped;
     if (objects.length > 0 && invalid.length === 0 && lists.length === 0) refuseObjects(objects, file);
     const isDryRun = invalid.length > 0 && !given.skipInvalid;
+    for (const { collection } of lists) requireKept(collection, given.ids);
     const total = lists.reduce((sum, { text }) => sum + text.length, 0);
     const inputs = lists.map(({ collection, ...list }) => ({
       collection,

@@ -25,6 +25,8 @@ export interface Remote extends RunningService {
   skipInvalid: boolean;
   /** The attributes of a unique key, with commas between them. */
   on: string | undefined;
+  /** The option `ids`, as it was given. */
+  ids: string | undefined;
 }
 
 /** The input of an import. */
@@ -50,7 +52,7 @@ export async function importRemotely(
   remote: Remote,
   input: RemoteInput,
 ): Promise<ImportResult | BegunImport> {
-  const { dryRun, skipInvalid, on } = remote;
+  const { dryRun, skipInvalid, on, ids } = remote;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
   let isSent = false;
@@ -79,6 +81,7 @@ export async function importRemotely(
     dryRun,
     skipInvalid,
     ...(on !== undefined && { on }),
+    ...(ids !== undefined && { ids: ids as "replace" }), // the service checks it
     signal,
     timeoutMs,
   };

@@ -28,6 +28,11 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
         "The attributes of a unique key, with commas between them. If a resource of the collection has the same values, that of the body changes it. Otherwise, that of the body is a new resource.",
       schema: { type: "string" },
     },
+    ids: {
+      description:
+        "Gives resources new ids if theirs do not fit the collection, and rewrites the references to them: `replace`, or `keep-in:` with the name of an attribute that keeps the old id. Otherwise, such resources are invalid.",
+      schema: { type: "string" },
+    },
   };
 
 const noIds = { count: 0, first: [] };

@@ -18,7 +18,7 @@ import type { Import } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import { findCollection, type Service } from "../service.ts";
 import { requireFewCollections } from "../writes/create.ts";
 import { type ImportReport, reportOf } from "./report.ts";
 
@@ -118,7 +118,9 @@ async function withContentOf<T>(
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
   const spool = new Spool();
-  const reader = new ItemReader(collection, { limits, skipInvalid: asked.skipInvalid, on: asked.on }, spool);
+  const { skipInvalid, on, ids } = asked;
+  const kindOf = (name: string) => findCollection(service, name)?.idKind ?? "uuid";
+  const reader = new ItemReader(collection, { limits, skipInvalid, on, ids, kindOf }, spool);
   try {
     const read: Work = { operation, request, isTask, reader, spool };
     await readAll(service, read).catch(throwProblem);

@@ -40,7 +40,7 @@ export interface ImportReport {
   errors: readonly ReportedError[];
   /** Resources without an id, which got a generated one. */
   generatedIds: ReportedIds;
-  /** Resources with an id that does not fit the collection, which got a generated one. */
+  /** Resources with an id that does not fit the collection, which got another one. */
   replacedIds: ReportedIds;
   /** Resources with a number as id, which is now a string. */
   stringIds: ReportedIds;

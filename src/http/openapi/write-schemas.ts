@@ -187,7 +187,9 @@ const reportMembers: Record<keyof ImportReport, Part> = {
     ),
   },
   generatedIds: reportedIds("Resources without an id, which got a generated one."),
-  replacedIds: reportedIds("Resources whose id does not fit the collection, which got a generated one."),
+  replacedIds: reportedIds(
+    "With `ids`: the resources whose id does not fit the collection, which got another one.",
+  ),
   stringIds: reportedIds("Resources whose id was a number, and is now a string."),
   reusedIds: reportedIds(
     "Resources with the id of a resource that was deleted. The report of a task does not have this member.",

@@ -1,6 +1,7 @@
 /** Reads the request of an import, without its content: its format and its query parameters. */
 import type { Collection } from "../../collection/collection.ts";
 import type { Unique } from "../../collection/unique.ts";
+import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../../import/new-ids.ts";
 import { keyNamed, whyNoKey } from "../../query/unique-keys.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import { type ImportForm, importForm } from "../protocol/content-types.ts";
@@ -18,10 +19,12 @@ export interface ImportAsked {
   delimiter: string;
   /** The unique key by which the resources of the body change those of the collection. @default all of them are new */
   on: Unique | undefined;
+  /** How ids that do not fit the collection are replaced. @default they are invalid */
+  ids: NewIds | undefined;
 }
 
 /** The names of the parameters. */
-export const importParameters = ["dryRun", "skipInvalid", "delimiter", "on"] as const;
+export const importParameters = ["dryRun", "skipInvalid", "delimiter", "on", "ids"] as const;
 
 /** Reads the parameters. Throws INVALID_PARAMETER with all violations. */
 export function parseImport(query: string, collection: Collection, request: HttpRequest): ImportAsked {
@@ -54,8 +57,13 @@ export function parseImport(query: string, collection: Collection, request: Http
   const on = named === undefined ? undefined : keyNamed(named.split(","), collection);
   if (named !== undefined && on === undefined)
     violations.add(inQuery("on"), "uniqueKey", whyNoKey(collection));
+  const ids = readNewIds(given.get("ids") ?? "");
+  if (given.has("ids")) {
+    const fault = ids === undefined ? newIdsForms : (whyNotKept(collection, ids) ?? whyNotWithKey(named));
+    if (fault !== undefined) violations.add(inQuery("ids"), "ids", fault);
+  }
   violations.throwIfAny();
-  return { ...asked, delimiter: delimiter ?? ",", on };
+  return { ...asked, delimiter: delimiter ?? ",", on, ids };
 }
 
 /** The delimiter that a text names; `undefined` if it cannot be one. */

@@ -1,0 +1,95 @@
+/**
+ * New ids for resources whose ids do not fit the collection. A new id depends on nothing but the collection and the old id. So references to
+ * these resources can be rewritten in any order, and the same file gets the same ids again.
+ */
+import { v5 } from "uuid";
+import { attributeInfo } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { fitId, type IdKind, reservedIds } from "../collection/ids.ts";
+import { shortJson } from "../collection/messages.ts";
+import { referencedIds } from "../collection/references.ts";
+import { timestampNames } from "../collection/timestamps.ts";
+import type { Violation } from "../errors.ts";
+
+/** How an import replaces ids. */
+export interface NewIds {
+  /** The attribute that keeps the old id. @default the old id is lost */
+  keepIn?: string;
+}
+
+/** The forms of the option `ids`, for messages. */
+export const newIdsForms =
+  "must be replace, or keep-in: with the name of an attribute, such as keep-in:oldId";
+
+/** Reads the option `ids`; `undefined` if it has another form. */
+export function readNewIds(text: string): NewIds | undefined {
+  if (text === "replace") return {};
+  const [, keepIn] = /^keep-in:(.+)$/s.exec(text) ?? [];
+  return keepIn === undefined ? undefined : { keepIn };
+}
+
+/** Why no resource of the collection can keep its old id in the attribute; `undefined` if it can. */
+export function whyNotKept(collection: Collection, { keepIn }: NewIds): string | undefined {
+  if (keepIn === undefined) return undefined;
+  const named = JSON.stringify(keepIn);
+  if (keepIn === "id") return "names the id itself: name another attribute";
+  if (collection.timestamps && (timestampNames as readonly string[]).includes(keepIn))
+    return `names ${named}, which the service writes: name another attribute`;
+  if (attributeInfo(collection, [keepIn]).alternatives === undefined) return undefined;
+  return `names ${named}, which is not an attribute of ${collection.name}: declare it, or name another one`;
+}
+
+/** Why ids are not replaced in an import by a unique key; `undefined` without such a key. */
+export function whyNotWithKey(on: unknown): string | undefined {
+  return on === undefined
+    ? undefined
+    : 'cannot be combined with "on": the key finds the resources, so leave their ids out';
+}
+
+/** Whether a collection of this kind cannot contain an id. */
+export function isUnfit(kind: IdKind, id: unknown): boolean {
+  const text = fitId(kind, id);
+  return text === undefined || reservedIds.has(text);
+}
+
+/** The namespace of the UUIDs (RFC 9562, section 5.5). Another one would give other ids to the same files. */
+const namespace = "edc3df29-4ba5-4743-ba3e-20187d0a8199";
+
+/** The UUID that a collection with string ids gives in place of an id. */
+export function newIdFor(collection: string, old: unknown): string {
+  return v5(`${collection} ${JSON.stringify(old)}`, namespace);
+}
+
+/** Finds the kind of the ids of a collection. */
+export type KindOf = (collection: string) => IdKind;
+
+/**
+ * Rewrites the references to resources with new ids. Collections with integer ids give them out one after the other, so references to their
+ * resources stay as they are. Changes `attributes`.
+ */
+export function renewReferences(
+  attributes: Record<string, unknown>,
+  { references }: Pick<Collection, "references">,
+  kindOf: KindOf,
+): void {
+  for (const { reference, at, id } of referencedIds(attributes, references)) {
+    const kind = kindOf(reference.collection);
+    if (kind === "integer" || !isUnfit(kind, id)) continue;
+    const holder = at
+      .slice(0, -1)
+      .reduce((value: unknown, name) => (value as Record<string, unknown>)[name], attributes);
+    (holder as Record<string, unknown>)[at.at(-1) as string] = newIdFor(reference.collection, id);
+  }
+}
+
+/** What is wrong with an id that does not fit, if the import does not replace ids. */
+export function unfitIdViolation(kind: IdKind, id: unknown): Violation {
+  const must =
+    kind === "integer" ? "ids here are integers" : "an id has 1 to 128 letters, digits, -, ., _ or ~";
+  return {
+    in: "body",
+    pointer: "#/id",
+    code: "id",
+    detail: `is ${shortJson(id)}, which cannot be an id: ${must}. The import option "ids" gives such resources new ids (replace, or keep-in:oldId to keep the old ones too)`,
+  };
+}

@@ -1,0 +1,162 @@
+/** Ids that do not fit: an import refuses them, or gives new ones and rewrites the references to them. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { check } from "./check.ts";
+import { startServiceForFile } from "./service.ts";
+
+const parents = {
+  schema: { properties: { name: { type: "string" }, parentId: { type: "string" }, old: { type: "string" } } },
+  references: { parentId: "places" },
+} as const;
+
+const service = await startServiceForFile({
+  openCollections: true,
+  collections: {
+    places: { ...parents, schema: { ...parents.schema, additionalProperties: false } },
+    visits: { references: { placeIds: "places", numberId: "numbers" } },
+    numbers: { id: "integer", references: { placeId: "places" } },
+    stamped: { timestamps: true },
+  },
+});
+
+type Resource = Record<string, unknown>;
+
+const send = (name: string, resources: readonly object[], query = "") =>
+  service.send({
+    method: "POST",
+    path: `/api/v1/${name}/_import${query}`,
+    headers: { "Content-Type": "application/x-ndjson" },
+    body: resources.map((each) => `${JSON.stringify(each)}\n`).join(""),
+  });
+
+interface Report {
+  imported: number;
+  replacedIds: { count: number; first: object[] };
+  errors: { line: number; code: string; pointer: string; detail: string }[];
+}
+
+async function imported(name: string, resources: readonly object[], query = ""): Promise<Report> {
+  const answer = await send(name, resources, query);
+  check(answer, { status: 200 });
+  return answer.json as Report;
+}
+
+async function refused(name: string, resources: readonly object[], query = ""): Promise<Report["errors"]> {
+  const answer = await send(name, resources, query);
+  check(answer, { status: 400, problem: "INVALID_IMPORT" });
+  return (answer.json as { report: Report }).report.errors;
+}
+
+const list = async (name: string, query = "") =>
+  (await service.send({ path: `/api/v1/${name}?limit=100${query}` })).json as Resource[];
+
+const strange = [
+  "shop:1",
+  "ada@example.org",
+  "urn:isbn:0451450523",
+  "",
+  "..",
+  "a b",
+  "ä",
+  "x".repeat(129),
+  "_events",
+];
+
+test("without the option, each id that does not fit is an error, and nothing is imported", async () => {
+  const errors = await refused(
+    "open",
+    [...strange, null, 1.5, true, {}].map((id) => ({ id })),
+  );
+  assert.deepEqual(
+    errors.map(({ line, code, pointer }) => [line, code, pointer]),
+    Array.from({ length: 13 }, (_, n) => [n + 1, n === 8 ? "reservedId" : "id", "#/id"]),
+  );
+  assert.match(
+    errors[0]?.detail ?? "",
+    /^is "shop:1", which cannot be an id: .* option "ids" gives .*replace/,
+  );
+  const [wrong] = await refused("numbers", [{ id: "one" }]);
+  assert.match(wrong?.detail ?? "", /ids here are integers/);
+  assert.deepEqual(await list("open"), []);
+});
+
+test("with replace, they get other ids, always the same ones, so a second import finds them", async () => {
+  const resources = [{ id: "kept", n: 0 }, ...strange.map((id, n) => ({ id, n: n + 1 })), { n: 99 }];
+  const report = await imported("replaced", resources, "?ids=replace");
+  assert.equal(report.imported, 11);
+  assert.equal(report.replacedIds.count, 9);
+  assert.deepEqual(report.replacedIds.first[0], { line: 2, id: '"shop:1"' });
+  const errors = await refused("replaced", resources.slice(0, 10), "?ids=replace");
+  assert.deepEqual(
+    errors.map(({ code }) => code),
+    Array.from({ length: 10 }, () => "unique"),
+  );
+});
+
+test("with keep-in, an attribute has the old id", async () => {
+  await imported("kept", [{ id: "shop:1" }, { id: 2.5 }, { id: "fits" }], "?ids=keep-in:old");
+  const found = await list("kept", "&sort=old");
+  assert.deepEqual(found.map(({ old }) => old).sort(), [2.5, "shop:1", undefined].sort());
+  const [error] = await refused("kept", [{ id: "shop:3", old: 1 }], "?ids=keep-in:old");
+  assert.deepEqual([error?.code, error?.pointer], ["keepIn", "#/old"]);
+  await imported("kept", [{ id: "four", old: 1 }], "?ids=keep-in:old");
+});
+
+describe("references", () => {
+  test("are rewritten before and after their resource, in the same collection and in others", async () => {
+    await imported(
+      "places",
+      [
+        { id: "p:1", name: "room", parentId: "p:2" },
+        { id: "p:2", name: "house", parentId: "town" },
+        { id: "town", name: "town" },
+        { id: "p:3", name: "garden", parentId: "p:2" },
+      ],
+      "?ids=keep-in:old",
+    );
+    await imported("visits", [{ id: "v", placeIds: ["p:1", "town"] }], "?ids=replace");
+    await imported("numbers", [{ id: 5, placeId: "p:3" }], "?ids=replace");
+    const places = new Map((await list("places")).map((each) => [each.id, each]));
+    const parentOf = ({ parentId }: Resource) => places.get(parentId);
+    const room = [...places.values()].find(({ old }) => old === "p:1") as Resource;
+    assert.deepEqual([parentOf(room)?.name, parentOf(parentOf(room) ?? {})?.name], ["house", "town"]);
+    const [visit] = await list("visits");
+    assert.deepEqual(visit?.placeIds, [room.id, "town"]);
+    const [number] = await list("numbers");
+    assert.equal(places.get(number?.placeId)?.name, "garden");
+  });
+
+  test("without the option, and those to a collection with integer ids, are invalid as before", async () => {
+    const [lost] = await refused("visits", [{ placeIds: ["p:1"] }]);
+    assert.deepEqual([lost?.code, lost?.pointer], ["reference", "#/placeIds/0"]);
+    const [number] = await refused("visits", [{ numberId: "one" }], "?ids=replace");
+    assert.deepEqual([number?.code, number?.pointer], ["reference", "#/numberId"]);
+  });
+});
+
+test("in a collection with integer ids, the new ids follow those of the body", async () => {
+  await imported("numbers", [{ id: "one" }, { id: 41 }], "?ids=keep-in:was");
+  assert.deepEqual(
+    (await list("numbers", "&id:gt=40")).map(({ id, was }) => [id, was]),
+    [
+      [41, undefined],
+      [42, "one"],
+    ],
+  );
+});
+
+test("an option that cannot be carried out is refused", async () => {
+  for (const [name, ids, says] of [
+    ["open", "yes", /must be replace, or keep-in:/],
+    ["open", "keep-in:", /must be replace, or keep-in:/],
+    ["open", "keep-in:id", /names the id itself/],
+    ["places", "keep-in:gone", /"gone\\", which is not an attribute of places/],
+    ["stamped", "keep-in:createdAt", /"createdAt\\", which the service writes/],
+  ] as const) {
+    const answer = await send(name, [{ id: "a" }], `?ids=${ids}`);
+    check(answer, { status: 400, problem: "INVALID_PARAMETER" });
+    assert.match(answer.text, says);
+  }
+  const both = await send("replaced", [{ id: "a" }], "?ids=replace&on=email");
+  assert.match(both.text, /cannot be combined with/);
+});

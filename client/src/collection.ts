@@ -61,6 +61,8 @@ export interface ImportTextOptions extends ImportOptions {
   readonly type: ImportType;
   /** The character between the cells of CSV, or `tab`. @default "," */
   readonly delimiter?: string;
+  /** Where the list is in one JSON object: names with dots between them, or "." for the object itself. @default the text is the list */
+  readonly at?: string;
 }
 
 /** The resources of one collection. `D` is its declaration, and `All` are the declarations of all collections. */
@@ -205,11 +207,12 @@ export class CollectionClient<
     given: readonly ImportedOf<D>[] | Body,
     { dryRun, skipInvalid, on, ids, ...options }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
-    const { type = "application/x-ndjson", delimiter, timeoutMs = 600_000, ...call } = options;
+    const { type = "application/x-ndjson", delimiter, at, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
+      ...(at === undefined ? {} : { at }),
       ...(on === undefined ? {} : { on: String(on) }),
       ...(ids === undefined ? {} : { ids }),
     }).toString();

@@ -65,6 +65,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
         choices: ["json", "csv"],
       },
       "--delimiter <character>": 'character between CSV cells: ",", ";", tab, … (default: ",")',
+      "--at <place>": 'where the list is in one JSON object, such as data.items; "." for the object itself',
       "--skip-invalid": "import the valid resources, and list the invalid ones",
       "--on <attributes>":
         "change the resources that have the same value in a unique attribute, such as email",

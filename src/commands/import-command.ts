@@ -11,10 +11,10 @@ import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
+import { type Advice, type InputFormat, readInput } from "../import/input.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
+import { faultOfPlace } from "../import/nested-list.ts";
 import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../import/new-ids.ts";
-import { readCsv } from "../import/read-csv.ts";
-import { readJson } from "../import/read-json.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
@@ -35,28 +35,26 @@ export async function runImport(
   env: Environment,
 ): Promise<void> {
   if (typeof to === "string") return importTo(to, { name, file }, given, env);
-  const { skipInvalid, on: named, ids: idsFlag, format: formatName, delimiter, ...flags } = localFlags(given);
+  const {
+    skipInvalid,
+    on: named,
+    ids: idsFlag,
+    format: formatName,
+    delimiter,
+    at,
+    ...flags
+  } = localFlags(given);
   const config = await configOf(flags, env);
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
   const on = typeof named === "string" ? keyOf(named, collection) : undefined;
   const ids = newIdsOf(idsFlag);
   requireKept(collection, ids, on);
-  const format = formatOf(file, { format: formatName, delimiter });
+  const format = formatOf(file, { format: formatName, delimiter, at });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
     const start = performance.now();
-    const maxBytes = config.http.limits.bodyBytes;
-    const items =
-      format.kind === "json"
-        ? readJson(stream, maxBytes)
-        : readCsv(stream, {
-            collection,
-            delimiter: format.delimiter,
-            maxBytes,
-            advice: (delimiter) =>
-              `add --delimiter ${delimiter === "tab" ? delimiter : JSON.stringify(delimiter)}`,
-          });
+    const items = readInput(stream, format, { collection, maxBytes: config.http.limits.bodyBytes, advice });
     const options = { skipInvalid: skipInvalid === true, on, ids, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
@@ -97,7 +95,7 @@ export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
 async function importTo(
   address: string,
   { name: collection, file }: { name: string; file: string },
-  { skipInvalid, on, ids, dryRun, token, format: formatName, delimiter, config, store }: Flags,
+  { skipInvalid, on, ids, dryRun, token, format: formatName, delimiter, at, config, store }: Flags,
   env: Environment,
 ): Promise<void> {
   if (config !== undefined || store !== undefined)
@@ -111,7 +109,7 @@ async function importTo(
     on: typeof on === "string" ? on : undefined,
     ids: typeof ids === "string" ? ids : undefined,
   };
-  const format = formatOf(file, { format: formatName, delimiter });
+  const format = formatOf(file, { format: formatName, delimiter, at });
   const work = async ({ stream, size }: Source, signal: AbortSignal) => {
     const start = performance.now();
     const progress = await startProgress({ what: `importing ${collection}`, total: size, inBytes: true });
@@ -256,20 +254,23 @@ async function openSource(file: string): Promise<Source> {
   };
 }
 
-/** The format of an input. */
-export type ImportFormat = { kind: "json" } | { kind: "csv"; delimiter: string };
+const advice: Advice = (option, value) =>
+  `add --${option} ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`;
 
-const delimiters: Readonly<Record<string, string>> = { ".csv": ",", ".tsv": "\t" };
-
-/** The format from the options `--format` and `--delimiter`, or from the name of the file. Throws StartError. */
-export function formatOf(file: string, { format, delimiter }: Flags): ImportFormat {
-  const byName = delimiters[extname(file).toLowerCase()];
-  const isCsv = format === undefined ? byName !== undefined : format === "csv";
+/** The format from the options `--format`, `--delimiter` and `--at`, or from the name of the file. Throws StartError. */
+export function formatOf(file: string, { format, delimiter, at }: Flags): InputFormat {
+  const byName = extname(file).toLowerCase();
+  const isCsv = format === undefined ? [".csv", ".tsv"].includes(byName) : format === "csv";
   if (isCsv) {
-    return { kind: "csv", delimiter: delimiter === undefined ? (byName ?? ",") : readDelimiter(delimiter) };
+    if (at !== undefined) throw new StartError("--at is for JSON.");
+    const usual = byName === ".tsv" ? "\t" : undefined;
+    return { form: "csv", delimiter: delimiter === undefined ? usual : readDelimiter(delimiter) };
   }
   if (delimiter !== undefined) throw new StartError("--delimiter is for CSV: add --format csv.");
-  return { kind: "json" };
+  if (at === undefined) return {};
+  const fault = faultOfPlace(String(at));
+  if (fault !== undefined) throw new StartError(`--at ${fault}.`);
+  return { at: String(at) };
 }
 
 function readDelimiter(delimiter: unknown): string {
@@ -298,7 +299,7 @@ export class NotEmpty extends Error {
   }
 }
 
-const advice =
+const toKeep =
   '. To keep them, start the service once with "npx holdfast serve --accept", stop it, and import again.';
 
 /**
@@ -312,7 +313,7 @@ export async function importAll(
   { isDryRun = false, onlyIfEmpty = false, ...options }: ImportOptions,
 ): Promise<ImportResult[]> {
   for (const { collection } of inputs) {
-    await requireFit(store, collection, ["unique", "references"], advice);
+    await requireFit(store, collection, ["unique", "references"], toKeep);
     await requireNoneExpired(store, collection, Date.now());
   }
   const names = inputs.map(({ collection }) => collection.name);

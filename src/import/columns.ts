@@ -24,9 +24,9 @@ export interface Cell {
 /** How to read the first row. `read-csv.ts` describes the members. */
 export interface HeaderOptions {
   collection: Collection;
-  delimiter: string;
+  delimiter?: string | undefined;
   limits?: JsonLimits | undefined;
-  advice: (delimiter: string) => string;
+  advice: (option: "delimiter", delimiter: string) => string;
 }
 
 /**
@@ -38,7 +38,7 @@ export function readHeader(
   { collection, delimiter, limits, advice }: HeaderOptions,
 ): readonly Column[] {
   const names = header.map(({ text }) => text);
-  requireDelimiter(names, delimiter, advice);
+  requireDelimiter(header, delimiter, advice);
   if (limits !== undefined) requireWithin(names, limits);
   const columns = names.map((name, index) => readColumn(collection, name, index));
   requireDistinct(columns.map(({ path }) => path));
@@ -61,19 +61,32 @@ function requireWithin(names: readonly string[], { members, depth }: JsonLimits)
     );
 }
 
-/** A header with a single column usually has another delimiter. */
+/**
+ * Throws StartError if the header looks like one with another delimiter: it has only one column, or no delimiter was named and a name
+ * without quotes contains a semicolon or a tab. A comma that was named is believed.
+ */
 function requireDelimiter(
-  [only = "", ...others]: readonly string[],
-  delimiter: string,
+  header: readonly Cell[],
+  delimiter: string | undefined,
   advice: HeaderOptions["advice"],
 ): void {
-  if (others.length > 0) return;
-  const found = [",", ";", "\t", "|"].find((each) => each !== delimiter && only.includes(each));
+  const isIn = (cells: readonly Cell[]) => (each: string) =>
+    each !== (delimiter ?? ",") && cells.some(({ text }) => text.includes(each));
+  const unquoted = header.filter(({ isQuoted }) => !isQuoted);
+  const inNames = delimiter === undefined ? [";", "\t"].find(isIn(unquoted)) : undefined;
+  const inOnly = header.length === 1 && delimiter !== "," ? [",", "\t", "|"].find(isIn(header)) : undefined;
+  const found = inNames ?? inOnly;
   if (found === undefined) return;
-  const option = found === "\t" ? "tab" : `"${found}"`;
+  const option = found === "\t" ? "tab" : found;
+  const named = header.find(({ text }) => text.includes(found))?.text;
+  const what = header.length === 1 ? "has only one column" : "has a column";
   throw new StartError(
-    `The header has only one column, ${JSON.stringify(only)}. If ${option} separates the columns, ${advice(found === "\t" ? "tab" : found)}.`,
+    `The header ${what}, ${JSON.stringify(named)}. If ${found === "\t" ? "tab" : `"${found}"`} separates the columns, ${advice("delimiter", option)}. ${elseAdvice(delimiter, advice)}`.trimEnd(),
   );
+}
+
+function elseAdvice(delimiter: string | undefined, advice: HeaderOptions["advice"]): string {
+  return delimiter === undefined ? `If "," separates them, ${advice("delimiter", ",")}.` : "";
 }
 
 function readColumn(collection: Collection, text: string, index: number): Column {

@@ -12,14 +12,14 @@ import { type Item, type Items, requireNotUtf16, tooLarge } from "./items.ts";
 /** How to read a CSV input. */
 export interface CsvOptions {
   collection: Collection;
-  /** The character between two cells. */
-  delimiter: string;
+  /** The character between two cells. @default "," if the header does not look like another one */
+  delimiter?: string | undefined;
   /** The limit for the text of one resource. */
   maxBytes: number;
   /** The limits of the header: `members` is the number of columns, `depth` that of names in one column. @default none */
   limits?: JsonLimits | undefined;
   /** How to set another delimiter, for an error message: `add --delimiter ;`. */
-  advice: (delimiter: string) => string;
+  advice: (option: "delimiter", delimiter: string) => string;
 }
 
 /**
@@ -73,7 +73,7 @@ class Rows {
     this.#options = options;
     this.#parser = parse({
       bom: true,
-      delimiter: options.delimiter,
+      delimiter: options.delimiter ?? ",",
       record_delimiter: ["\r\n", "\n", "\r"],
       skip_empty_lines: true,
       relax_column_count: true,

@@ -14,8 +14,7 @@ export type JsonForm = "array" | "lines";
  */
 export async function* readJson(
   input: AsyncIterable<Buffer>,
-  maxBytes: number,
-  form?: JsonForm,
+  { maxBytes, form, adviceForObject }: JsonRules,
 ): AsyncGenerator<Items> {
   let bytesRead = 0;
   let splitter: Splitter | undefined;
@@ -34,7 +33,7 @@ export async function* readJson(
         start = Buffer.alloc(0);
         continue;
       }
-      splitter = splitterFor(start, { maxBytes, form, line });
+      splitter = splitterFor(start, { maxBytes, form, adviceForObject, line });
     }
     const items = splitter.push(next);
     yield { items, bytesRead };
@@ -42,7 +41,7 @@ export async function* readJson(
   }
   if (splitter === undefined && bytesRead > 0) {
     if (bytesRead === start.length) requireUtf8(start);
-    splitter = splitterFor(start, { maxBytes, form, line });
+    splitter = splitterFor(start, { maxBytes, form, adviceForObject, line });
     yield { items: splitter.push(start), bytesRead };
   }
   if (splitter !== undefined) yield { items: splitter.end(), bytesRead };
@@ -52,20 +51,28 @@ function lineBreaksIn(bytes: Buffer): number {
   return bytes.reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
 }
 
-interface Format {
+/** How to read JSON. */
+export interface JsonRules {
+  /** The limit for the text of one resource. */
   maxBytes: number;
-  form: JsonForm | undefined;
+  form?: JsonForm | undefined;
+  /** What to do if the input is an object and not an array, as a sentence. @default nothing is said */
+  adviceForObject?: string | undefined;
+}
+
+interface Format extends JsonRules {
   /** The line of the first byte. */
   line: number;
 }
 
-function splitterFor(start: Buffer, { maxBytes, form, line }: Format): Splitter {
+function splitterFor(start: Buffer, { maxBytes, form, adviceForObject, line }: Format): Splitter {
   const first = start.find((byte) => !isBlank(byte));
   if (first === 0x5b && form !== "lines") return new ArraySplitter(maxBytes, line);
   if (form !== "array" && (first === 0x7b || first === undefined)) return new LineSplitter(maxBytes, line);
   const excerpt = JSON.stringify(start.toString("utf8").trimStart().slice(0, 20));
   const what = first === undefined ? "contains only white space" : `begins with ${excerpt}`;
-  throw new StartError(`The input is ${notWhat[form ?? "any"]}: it ${what}.`);
+  const advice = first === byte.openBrace && adviceForObject !== undefined ? ` ${adviceForObject}` : "";
+  throw new StartError(`The input is ${notWhat[form ?? "any"]}: it ${what}.${advice}`);
 }
 
 const notWhat = {
@@ -118,7 +125,7 @@ class LineSplitter implements Splitter {
 }
 
 /** The bytes of JSON that divide an array. Every other character of UTF-8 has only bytes that differ from these. */
-const byte = {
+export const byte = {
   quote: 0x22,
   backslash: 0x5c,
   comma: 0x2c,
@@ -133,8 +140,11 @@ const byte = {
  * Divides a JSON array into the texts of its elements, by their brackets and quotes alone. It does not check the content of an
  * element: the strict JSON parser does.
  */
-class ArraySplitter implements Splitter {
+export class ArraySplitter implements Splitter {
   readonly #maxBytes: number;
+  readonly #isInner: boolean;
+  /** What follows an inner array in the chunk that ends it; `undefined` until then. */
+  rest: Buffer | undefined;
   #items: Item[] = [];
   /** What must come next between elements. */
   #expected: "array" | "element or end" | "element" | "comma or end" | "nothing" = "array";
@@ -161,21 +171,33 @@ class ArraySplitter implements Splitter {
   /** The offset of the next line break in the chunk; -1 if there is none. */
   #lineBreak = -1;
 
-  /** `line` is the line of the first byte. */
-  constructor(maxBytes: number, line: number) {
+  /** `line` is the line of the first byte. `isInner`: other values of the input follow the array. */
+  constructor(maxBytes: number, line: number, { isInner = false } = {}) {
     this.#maxBytes = maxBytes;
+    this.#isInner = isInner;
     this.#line = line;
     this.#location = { line, element: 0 };
+  }
+
+  /** The line of the last byte. */
+  get line(): number {
+    return this.#line;
   }
 
   push(chunk: Buffer): Item[] {
     this.#chunk = chunk;
     this.#lineBreak = chunk.indexOf(10);
-    for (let at = 0; at < chunk.length && !this.#isBroken; at++) this.#take(chunk[at] as number, at);
+    let at = 0;
+    for (; at < chunk.length && !this.#isBroken && !this.#hasEnded; at++) this.#take(chunk[at] as number, at);
     if (this.#depth > 0) this.#hold();
-    this.#countLines(chunk.length);
+    if (this.#hasEnded) this.rest = chunk.subarray(at);
+    this.#countLines(at);
     this.#chunkStart += chunk.length;
     return this.#items.splice(0);
+  }
+
+  get #hasEnded(): boolean {
+    return this.#isInner && this.#expected === "nothing";
   }
 
   end(): Item[] {
@@ -278,11 +300,11 @@ class ArraySplitter implements Splitter {
   }
 }
 
-function isOpening(next: number): boolean {
+export function isOpening(next: number): boolean {
   return next === byte.openBrace || next === byte.openBracket;
 }
 
-function isClosing(next: number): boolean {
+export function isClosing(next: number): boolean {
   return next === byte.closeBrace || next === byte.closeBracket;
 }
 
@@ -293,6 +315,6 @@ function isPunctuation(next: number): boolean {
 }
 
 /** The white space of JSON (RFC 8259 section 2). */
-function isBlank(next: number): boolean {
+export function isBlank(next: number): boolean {
   return next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09;
 }

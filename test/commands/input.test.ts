@@ -14,7 +14,7 @@ async function itemsOf(input: string | Buffer, size = 65_536, maxBytes = noLimit
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const items: Item[] = [];
-  for await (const part of readJson(chunks(), maxBytes)) items.push(...part.items);
+  for await (const part of readJson(chunks(), { maxBytes })) items.push(...part.items);
   return items;
 }
 

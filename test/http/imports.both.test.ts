@@ -126,6 +126,31 @@ describe("what is imported", () => {
       ]);
     });
 
+  test("one object with a list in it, when the place of the list is named", async () => {
+    const [name, other] = [newName(), newName()];
+    const body = JSON.stringify({ type: "FeatureCollection", features: [{ id: "a" }, { id: "b" }] }, null, 2);
+    for (const type of [ndjson, "application/json"]) {
+      const refused = await send(name, body, { type });
+      check(refused, { status: 400, problem: "INVALID_IMPORT" });
+      assert.match(refused.text, /add \?at=/);
+      const { imported } = reportOf(await send(name, body, { type, query: "?at=features&dryRun=true" }));
+      assert.equal(imported, 2);
+    }
+    reportOf(await send(name, body, { query: "?at=features" }));
+    assert.deepEqual(await list(name), [{ id: "a" }, { id: "b" }]);
+    assert.equal(reportOf(await send(other, body, { query: "?at=." })).imported, 1);
+    const lost = await send(name, body, { query: "?at=feature" });
+    assert.match(lost.text, /no member \\"feature\\". Did you mean \\"features\\"\?/);
+    for (const [type, at] of [
+      [ndjson, "a..b"],
+      ["text/csv", "a"],
+    ] as const)
+      check(await send(name, "", { type, query: `?at=${at}` }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+      });
+  });
+
   test("CSV, whose cells have the types of the schema", async () => {
     const csv = 'id;title;year;tags\ncsv-1;"One; two";1999;"[""x""]"\ncsv-2;Two;;\n';
     const { imported } = reportOf(await send("topics", csv, { type: "text/csv", query: "?delimiter=%3B" }));

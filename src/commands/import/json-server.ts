@@ -36,7 +36,9 @@ export async function runDatabaseImport(
 ): Promise<void> {
   if (to !== undefined)
     throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
-  const { skipInvalid, on, ids, format, delimiter, ...flags } = localFlags(given);
+  const { skipInvalid, on, ids, format, delimiter, at, ...flags } = localFlags(given);
+  if (at !== undefined)
+    throw new StartError(`--at is for one collection: npx holdfast import <collection> ${file} --at ${at}`);
   if (on !== undefined)
     throw new StartError(`--on is for one collection: npx holdfast import <collection> ${file} --on ${on}`);
   const config = await configOf(flags, env);
@@ -136,7 +138,7 @@ async function* itemsOf(
     for (let start = 0; start < text.length; start += chunkBytes)
       yield text.subarray(start, start + chunkBytes);
   }
-  for await (const { items, bytesRead } of readJson(chunks(), maxBytes)) {
+  for await (const { items, bytesRead } of readJson(chunks(), { maxBytes })) {
     const moved = items.map((item) => ({
       ...item,
       location: { ...item.location, line: item.location.line + line - 1 },

@@ -13,10 +13,10 @@ import {
   ProblemError,
 } from "holdfast-client";
 import { StartError, type Violation } from "../../errors.ts";
+import type { InputFormat } from "../../import/input.ts";
 import type { Counted, ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 import { isObject } from "../../json/values.ts";
-import type { ImportFormat } from "../import-command.ts";
 import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-service.ts";
 
 /** A running service, and how to import into it. */
@@ -32,7 +32,7 @@ export interface Remote extends RunningService {
 /** The input of an import. */
 export interface RemoteInput {
   collection: string;
-  format: ImportFormat;
+  format: InputFormat;
   stream: Readable;
   /** The size in bytes, if it is known. */
   size: number | undefined;
@@ -77,7 +77,7 @@ export async function importRemotely(
   });
   const options = {
     type,
-    ...delimiterOf(input.format),
+    ...formatOptions(input.format),
     dryRun,
     skipInvalid,
     ...(on !== undefined && { on }),
@@ -122,9 +122,11 @@ async function post(
   return new Response(content === "" ? null : content, { status: response.statusCode ?? 0 });
 }
 
-function delimiterOf(format: ImportFormat): { delimiter?: string } {
-  if (format.kind === "json" || format.delimiter === ",") return {};
-  return { delimiter: format.delimiter === "\t" ? "tab" : format.delimiter };
+function formatOptions({ delimiter, at }: InputFormat): { delimiter?: string; at?: string } {
+  return {
+    ...(delimiter !== undefined && { delimiter: delimiter === "\t" ? "tab" : delimiter }),
+    ...(at !== undefined && { at }),
+  };
 }
 
 /** The media type of the input, and the input. A JSON array and NDJSON have different types: the first byte that is not blank decides. */
@@ -132,7 +134,7 @@ async function typed({
   format,
   stream,
 }: RemoteInput): Promise<[type: ImportType, input: AsyncIterable<Buffer>]> {
-  if (format.kind === "csv") return ["text/csv", stream];
+  if (format.form === "csv") return ["text/csv", stream];
   const first: Buffer[] = [];
   let start: string | undefined;
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

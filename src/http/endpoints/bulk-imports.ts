@@ -23,6 +23,11 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
       description: "The character between the cells of CSV, or `tab`.",
       schema: { type: "string", default: "," },
     },
+    at: {
+      description:
+        'Where the list of resources is, if the body is one JSON object: names with dots between them, such as `data.items`. With ".", the object itself is the resource.',
+      schema: { type: "string" },
+    },
     on: {
       description:
         "The attributes of a unique key, with commas between them. If a resource of the collection has the same values, that of the body changes it. Otherwise, that of the body is a new resource.",

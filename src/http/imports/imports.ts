@@ -6,10 +6,9 @@
  */
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
+import { type Advice, readInput } from "../../import/input.ts";
 import { type ImportResult, ItemReader, Tally } from "../../import/item-reader.ts";
 import type { Items } from "../../import/items.ts";
-import { readCsv } from "../../import/read-csv.ts";
-import { readJson } from "../../import/read-json.ts";
 import { Spool } from "../../import/spool.ts";
 import { recordOf } from "../../store/port/record.ts";
 import type { Load } from "../../store/port/store.ts";
@@ -157,15 +156,16 @@ async function readAll(service: Service, { operation, request, isTask, reader, s
 
 function itemsOf(
   { settings: { limits } }: Service,
-  { collection, asked: { form, delimiter } }: Import,
+  { collection, asked: { form, delimiter, at } }: Import,
   { content }: HttpRequest,
 ): AsyncIterable<Items> {
   const { bodyBytes: maxBytes, importBytes } = limits;
   const input = withContent(content.chunks(importBytes), form === undefined || form === "array");
-  if (form !== "csv") return readJson(input, maxBytes, form);
-  const advice = (option: string) => `add ?delimiter=${encodeURIComponent(option)} to the path`;
-  return readCsv(input, { collection, delimiter, maxBytes, limits: jsonLimits(limits), advice });
+  const rules = { collection, maxBytes, limits: jsonLimits(limits), advice };
+  return readInput(input, { form, delimiter, at }, rules);
 }
+
+const advice: Advice = (option, value) => `add ?${option}=${encodeURIComponent(value)} to the path`;
 
 /** NDJSON and CSV can be empty: then they have no resources. */
 async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): AsyncGenerator<Buffer> {

@@ -1,6 +1,7 @@
 /** Reads the request of an import, without its content: its format and its query parameters. */
 import type { Collection } from "../../collection/collection.ts";
 import type { Unique } from "../../collection/unique.ts";
+import { faultOfPlace } from "../../import/nested-list.ts";
 import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../../import/new-ids.ts";
 import { keyNamed, whyNoKey } from "../../query/unique-keys.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
@@ -15,8 +16,10 @@ export interface ImportAsked {
   dryRun: boolean;
   /** Whether to import the valid resources even if others are invalid. */
   skipInvalid: boolean;
-  /** The character between the cells of CSV. */
-  delimiter: string;
+  /** The character between the cells of CSV. @default "," if the header does not look like another one */
+  delimiter: string | undefined;
+  /** Where the list of resources is in one JSON object. @default the content is the list */
+  at: string | undefined;
   /** The unique key by which the resources of the body change those of the collection. @default all of them are new */
   on: Unique | undefined;
   /** How ids that do not fit the collection are replaced. @default they are invalid */
@@ -24,7 +27,7 @@ export interface ImportAsked {
 }
 
 /** The names of the parameters. */
-export const importParameters = ["dryRun", "skipInvalid", "delimiter", "on", "ids"] as const;
+export const importParameters = ["dryRun", "skipInvalid", "delimiter", "at", "on", "ids"] as const;
 
 /** Reads the parameters. Throws INVALID_PARAMETER with all violations. */
 export function parseImport(query: string, collection: Collection, request: HttpRequest): ImportAsked {
@@ -48,12 +51,15 @@ export function parseImport(query: string, collection: Collection, request: Http
     return value === "true";
   };
   const asked = { form, dryRun: readTruth("dryRun"), skipInvalid: readTruth("skipInvalid") };
+  const named = given.get("on");
   const delimiter = readDelimiter(given.get("delimiter") ?? ",");
   if (delimiter === undefined)
     violations.add(inQuery("delimiter"), "delimiter", 'must be one character such as "," or ";", or tab');
   else if (given.has("delimiter") && form !== "csv")
     violations.add(inQuery("delimiter"), "delimiter", "applies only to text/csv");
-  const named = given.get("on");
+  const at = given.get("at");
+  const faultOfAt = at !== undefined && (form === "csv" ? "applies only to JSON" : faultOfPlace(at));
+  if (faultOfAt) violations.add(inQuery("at"), "at", faultOfAt);
   const on = named === undefined ? undefined : keyNamed(named.split(","), collection);
   if (named !== undefined && on === undefined)
     violations.add(inQuery("on"), "uniqueKey", whyNoKey(collection));
@@ -63,7 +69,7 @@ export function parseImport(query: string, collection: Collection, request: Http
     if (fault !== undefined) violations.add(inQuery("ids"), "ids", fault);
   }
   violations.throwIfAny();
-  return { ...asked, delimiter: delimiter ?? ",", on, ids };
+  return { ...asked, delimiter: given.has("delimiter") ? delimiter : undefined, at, on, ids };
 }
 
 /** The delimiter that a text names; `undefined` if it cannot be one. */

@@ -1,0 +1,150 @@
+/** What an input of an import is: its format, and where its resources are. The command and the service read inputs in the same way. */
+import { attributeInfo } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { StartError } from "../errors.ts";
+import { isObject, type JsonLimits } from "../json/values.ts";
+import type { Item, Items } from "./items.ts";
+import { readNested } from "./nested-list.ts";
+import { readCsv } from "./read-csv.ts";
+import { type JsonForm, readJson } from "./read-json.ts";
+
+/** How an input is read. Each member that is missing is found out from the input. */
+export interface InputFormat {
+  form?: JsonForm | "csv" | undefined;
+  /** The character between the cells of CSV. @default "," if the header does not look like another one */
+  delimiter?: string | undefined;
+  /** Where the list of resources is in one JSON object: names with dots between them, or "." for the object itself. */
+  at?: string | undefined;
+}
+
+/** How to set an option, for a message: `add --delimiter ";"`. */
+export type Advice = (option: "delimiter" | "at", value: string) => string;
+
+/** What the resources of an input are for, and its bounds. */
+export interface InputRules {
+  collection: Collection;
+  /** The limit for the text of one resource. */
+  maxBytes: number;
+  /** The limits of the header of CSV. @default none */
+  limits?: JsonLimits | undefined;
+  advice: Advice;
+}
+
+/**
+ * The items of an input. Ends after a broken item. Throws StartError if the input has another format, or if it is one JSON object that
+ * contains the resources.
+ */
+export function readInput(
+  input: AsyncIterable<Buffer>,
+  { form, delimiter, at }: InputFormat,
+  rules: InputRules,
+): AsyncIterable<Items> {
+  const { maxBytes } = rules;
+  if (form === "csv") return readCsv(input, { ...rules, delimiter });
+  if (at !== undefined) return readNested(input, at, maxBytes);
+  const adviceForObject = `If its resources are in a list inside the object, ${rules.advice("at", "<name of the list>")}.`;
+  return requireResources(readJson(input, { maxBytes, form, adviceForObject }), rules);
+}
+
+type TextItem = Extract<Item, { kind: "text" }>;
+
+/**
+ * Passes the items on. Throws StartError if the first of several lines is only the beginning of an object, or if the input is one object that
+ * contains a list of objects which the schema does not declare: then the list has the resources.
+ */
+async function* requireResources(
+  input: AsyncIterable<Items>,
+  { collection, advice, maxBytes }: InputRules,
+): AsyncGenerator<Items> {
+  const held: Item[] = [];
+  let bytesRead = 0;
+  let isKnown = false;
+  for await (const { items, bytesRead: bytes } of input) {
+    bytesRead = bytes;
+    if (isKnown) {
+      yield { items, bytesRead };
+      continue;
+    }
+    held.push(...items);
+    if (held.length < 2 && held[0]?.location.element === undefined) continue;
+    if (isSpread(held)) {
+      // More lines can name the list that is in the object.
+      if (sizeOf(held) < maxBytes) continue;
+      throw wrapped(held, advice);
+    }
+    isKnown = true;
+    yield { items: held.splice(0), bytesRead };
+  }
+  if (isSpread(held)) throw wrapped(held, advice);
+  const [only] = held;
+  if (held.length === 1 && only?.kind === "text") requireResource(only, collection, advice);
+  if (held.length > 0) yield { items: held, bytesRead };
+}
+
+/** Whether one JSON object has several lines: the first is not whole, and the second is inside the object. */
+function isSpread([first, second]: readonly Item[]): boolean {
+  if (first?.kind !== "text" || second?.kind !== "text" || first.location.element !== undefined) return false;
+  return parsed(first.bytes) === undefined && /^\s*["}[\]]/.test(second.bytes.toString("latin1"));
+}
+
+function sizeOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + (item.kind === "text" ? item.bytes.length : 0), 0);
+}
+
+function requireResource({ bytes, location }: TextItem, collection: Collection, advice: Advice): void {
+  if (location.element !== undefined) return;
+  const value = parsed(bytes);
+  if (!isObject(value)) return;
+  const lists = listsIn(value).filter(([name]) => !attributeInfo(collection, [name as string]).isDeclared);
+  if (lists.length > 0) throw oneObject(lists, advice);
+}
+
+function wrapped(items: readonly Item[], advice: Advice): StartError {
+  const text = items.map((item) => (item.kind === "text" ? item.bytes.toString() : "")).join("\n");
+  const value = parsed(Buffer.from(text));
+  return oneObject(isObject(value) ? listsIn(value) : namedLists(text), advice);
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The paths of the lists of objects in an object. */
+function listsIn(value: Record<string, unknown>, depth = 0): string[][] {
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (Array.isArray(member)) return member.some(isObject) ? [[name]] : [];
+    if (!isObject(member) || depth === maxDepth) return [];
+    return listsIn(member, depth + 1).map((path) => [name, ...path]);
+  });
+}
+
+/** A list is looked for in the object, and in this many objects inside it. */
+const maxDepth = 2;
+
+/** The names in front of lists of objects, in a text that is not whole. */
+function namedLists(text: string): string[][] {
+  return [...text.matchAll(/"([^"\\]+)"\s*:\s*\[\s*\{/g)].slice(0, 1).map(([, name = ""]) => [name]);
+}
+
+function oneObject(lists: readonly string[][], advice: Advice): StartError {
+  const names = lists
+    .filter((path) => path.every((name) => !name.includes(".")))
+    .map((path) => path.join("."));
+  const [first] = names;
+  const whole = `to import the object as one resource, ${advice("at", ".")}`;
+  if (first === undefined)
+    return new StartError(
+      `The input is one JSON object over several lines: ${whole}. If it contains the resources in a list, name the list in place of the dot.`,
+    );
+  const inIt = names
+    .slice(0, 3)
+    .map((name) => JSON.stringify(name))
+    .join(", ");
+  return new StartError(
+    `The input is one JSON object, with a list of objects in ${inIt}. To import that list, ${advice("at", first)}; ${whole}.`,
+  );
+}

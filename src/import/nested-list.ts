@@ -1,0 +1,231 @@
+/**
+ * Finds the resources in one JSON object: those of a list inside it, or the object itself. It reads the input once, and holds at most one
+ * resource. Brackets, quotes and names decide; the strict JSON parser checks each resource.
+ */
+import { suggest } from "../collection/messages.ts";
+import { parsePath } from "../collection/paths.ts";
+import { StartError } from "../errors.ts";
+import { type InputLocation, type Item, type Items, requireUtf8, type Splitter, tooLarge } from "./items.ts";
+import { ArraySplitter, byte, isBlank, isClosing, isOpening } from "./read-json.ts";
+
+/** What is wrong with the option `at`; `undefined` if it names a place. */
+export function faultOfPlace(at: string): string | undefined {
+  if (at === "." || parsePath(at) !== undefined) return undefined;
+  return 'must be names with dots between them, such as data.items, or "." for the object itself';
+}
+
+/**
+ * The items in one JSON object. `at`: the names that lead to the list, with dots between them, or "." for the object itself. Ends after a
+ * broken item. Throws StartError if the input has no such list.
+ */
+export async function* readNested(
+  input: AsyncIterable<Buffer>,
+  at: string,
+  maxBytes: number,
+): AsyncGenerator<Items> {
+  const splitter = at === "." ? new WholeSplitter(maxBytes) : new NestedSplitter(at.split("."), maxBytes);
+  let bytesRead = 0;
+  for await (const chunk of input) {
+    if (bytesRead === 0) requireUtf8(chunk);
+    bytesRead += chunk.length;
+    const items = splitter.push(chunk);
+    yield { items, bytesRead };
+    if (items.at(-1)?.kind === "broken") return;
+  }
+  yield { items: splitter.end(), bytesRead };
+}
+
+/** The whole input is one resource. */
+class WholeSplitter implements Splitter {
+  readonly #maxBytes: number;
+  #held: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Buffer): Item[] {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes) this.#held = [];
+    else this.#held.push(chunk);
+    return [];
+  }
+
+  end(): Item[] {
+    const location = { line: 1 };
+    if (this.#bytes > this.#maxBytes) return [tooLarge(location, this.#maxBytes)];
+    return [{ kind: "text", location, bytes: Buffer.concat(this.#held) }];
+  }
+}
+
+/** Divides a list inside an object into its elements. */
+class NestedSplitter implements Splitter {
+  readonly #maxBytes: number;
+  readonly #path: readonly string[];
+  readonly #before: PathScanner;
+  #list: ArraySplitter | undefined;
+  #after: PathScanner | undefined;
+
+  constructor(path: readonly string[], maxBytes: number) {
+    this.#path = path;
+    this.#maxBytes = maxBytes;
+    this.#before = new PathScanner(path);
+  }
+
+  push(chunk: Buffer): Item[] {
+    if (this.#after !== undefined) return this.#pass(this.#after, chunk);
+    let rest = chunk;
+    if (this.#list === undefined) {
+      const start = this.#before.find(chunk);
+      if (start === undefined) return [];
+      this.#list = new ArraySplitter(this.#maxBytes, this.#before.line, { isInner: true });
+      rest = chunk.subarray(start);
+    }
+    const items = this.#list.push(rest);
+    if (this.#list.rest === undefined) return items;
+    this.#after = new PathScanner(this.#path, this.#list.line);
+    return [...items, ...this.#pass(this.#after, this.#list.rest)];
+  }
+
+  end(): Item[] {
+    if (this.#list === undefined) throw this.#before.missing();
+    if (this.#after === undefined) return this.#list.end();
+    return this.#after.isOpen ? [broken(this.#after.line, "the input ends before the object does")] : [];
+  }
+
+  #pass(scanner: PathScanner, chunk: Buffer): Item[] {
+    const fault = scanner.pass(chunk);
+    return fault === undefined ? [] : [broken(scanner.line, fault)];
+  }
+}
+
+function broken(line: number, reason: string): Item {
+  return { kind: "broken", location: { line } satisfies InputLocation, reason };
+}
+
+/** The most bytes of a name that are compared. */
+const maxName = 1_000;
+
+/** The names that a message lists. */
+const maxNames = 20;
+
+/** Follows a path of names through the objects of a JSON text, byte by byte. */
+class PathScanner {
+  readonly #path: readonly string[];
+  /** The line of the last byte. */
+  line: number;
+  /** How many brackets are open. */
+  #depth: number;
+  /** The object of the path that is open is at this depth. */
+  #level: number;
+  #isInString = false;
+  #isEscaped = false;
+  /** The bytes of a string of the object. */
+  #name: number[] = [];
+  /** The last string of the object. */
+  #last: string | undefined;
+  /** Whether the value that comes next is that of the next name. */
+  #isNext = false;
+  /** The names in the object of the path. */
+  #names: string[] = [];
+
+  /** `endOfList`: the line where the list of the path has ended. @default nothing was read yet */
+  constructor(path: readonly string[], endOfList?: number) {
+    this.#path = path;
+    this.line = endOfList ?? 1;
+    this.#depth = endOfList === undefined ? 0 : path.length;
+    this.#level = endOfList === undefined ? 1 : path.length;
+  }
+
+  /** Whether the object has not ended. */
+  get isOpen(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** The offset of the list in the chunk; `undefined` if it comes later. Throws StartError if there is none. */
+  find(chunk: Buffer): number | undefined {
+    for (let at = 0; at < chunk.length; at++) {
+      const next = chunk[at] as number;
+      if (this.#skips(next)) continue;
+      if (this.#depth === 0 && next !== byte.openBrace)
+        throw new StartError(
+          `The input is not one JSON object, so it has no ${this.#named(this.#path.length)}.`,
+        );
+      const isLast = this.#level === this.#path.length;
+      if (this.#isNext && next === byte.openBracket && isLast) return at;
+      if (this.#isNext) {
+        if (next !== byte.openBrace || isLast)
+          throw new StartError(
+            `The member ${this.#named(this.#level)} of the input is not ${isLast ? "a list" : "an object"}.`,
+          );
+        this.#isNext = false;
+        this.#level++;
+        this.#names = [];
+      }
+      this.#count(next);
+      if (this.#depth < this.#level) throw this.missing();
+    }
+    return undefined;
+  }
+
+  /** Reads what follows the list. Returns what is wrong. */
+  pass(chunk: Buffer): string | undefined {
+    for (let at = 0; at < chunk.length; at++) {
+      const next = chunk[at] as number;
+      if (this.#skips(next)) continue;
+      if (this.#depth === 0) return "nothing can follow the end of the object";
+      this.#count(next);
+      this.#level = Math.min(this.#level, this.#depth);
+      if (this.#isNext) return `the member ${this.#named(this.#level)} occurs twice`;
+    }
+    return undefined;
+  }
+
+  missing(): StartError {
+    const names = this.#names.slice(0, maxNames);
+    const wanted = this.#path[this.#level - 1] ?? "";
+    return new StartError(`The input has no member ${this.#named(this.#level)}. ${suggest(wanted, names)}`);
+  }
+
+  /** Takes blanks and the bytes of strings. */
+  #skips(next: number): boolean {
+    if (next === 0x0a) this.line++;
+    if (!this.#isInString) {
+      if (next !== byte.quote || this.#isNext) return isBlank(next);
+      this.#isInString = true;
+      this.#name = [];
+      return true;
+    }
+    if (!this.#isEscaped && next === byte.quote) this.#endString();
+    else if (this.#name.length < maxName) this.#name.push(next);
+    this.#isEscaped = !this.#isEscaped && next === byte.backslash;
+    return true;
+  }
+
+  #endString(): void {
+    this.#isInString = false;
+    if (this.#depth === this.#level) this.#last = nameOf(Buffer.from(this.#name));
+  }
+
+  #count(next: number): void {
+    if (isOpening(next)) this.#depth++;
+    else if (isClosing(next)) this.#depth--;
+    else if (next === byte.colon && this.#depth === this.#level) {
+      this.#isNext = this.#last === this.#path[this.#level - 1];
+      if (this.#last !== undefined && this.#names.length < maxNames) this.#names.push(this.#last);
+    }
+  }
+
+  #named(names: number): string {
+    return JSON.stringify(this.#path.slice(0, names).join("."));
+  }
+}
+
+function nameOf(bytes: Buffer): string | undefined {
+  try {
+    return JSON.parse(`"${bytes}"`) as string;
+  } catch {
+    return undefined; // the name is cut off or not JSON, so it is not that of a path
+  }
+}

@@ -1,0 +1,214 @@
+/** What an input is: a list, lines, one object with a list in it, or CSV with another delimiter. Nothing is silently something else. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openCollection } from "../../src/collection/collection.ts";
+import { StartError } from "../../src/errors.ts";
+import { type InputFormat, readInput } from "../../src/import/input.ts";
+import type { Item } from "../../src/import/items.ts";
+
+interface Given extends InputFormat {
+  /** The bytes of each chunk. @default all of them */
+  size?: number | undefined;
+  maxBytes?: number;
+  schema?: object;
+}
+
+async function itemsOf(
+  text: string,
+  { size, maxBytes = 10_000, schema, ...format }: Given = {},
+): Promise<Item[]> {
+  const bytes = Buffer.from(text);
+  async function* chunks() {
+    const step = size ?? Math.max(1, bytes.length);
+    for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
+  }
+  const declared = schema === undefined ? undefined : JSON.stringify(schema);
+  const collection = { ...openCollection("things"), schema: declared };
+  const advice = (option: string, value: string) => `set ${option} to ${value}`;
+  const items: Item[] = [];
+  for await (const part of readInput(chunks(), format, { collection, maxBytes, advice }))
+    items.push(...part.items);
+  return items;
+}
+
+/** The resources; `line: reason` for what is none. */
+async function read(text: string, given: Given = {}): Promise<unknown[]> {
+  return (await itemsOf(text, given)).map((item) =>
+    item.kind === "text"
+      ? (JSON.parse(item.bytes.toString()) as unknown)
+      : `${item.location.line}: ${item.kind}: ${item.reason}`,
+  );
+}
+
+const refuses = (text: string, given: Given, says: RegExp) =>
+  assert.rejects(read(text, given), (error: unknown) => {
+    assert.ok(error instanceof StartError);
+    assert.match(error.message, says);
+    return true;
+  });
+
+const features = {
+  type: "FeatureCollection",
+  name: 'a "}]\\',
+  features: [{ id: 1, in: [{}] }, { id: 2 }],
+  more: [{}],
+};
+const deep = {
+  features: { no: 1 },
+  data: { other: { items: [{}] }, items: [{ id: "é" }], rest: null },
+  items: [],
+};
+
+describe("a list in an object", () => {
+  for (const [name, value, at, expected] of [
+    ["of the object", features, "features", features.features],
+    ["after others", features, "more", [{}]],
+    ["deeper inside", deep, "data.items", deep.data.items],
+    ["deepest inside", deep, "data.other.items", [{}]],
+    ["that is empty", deep, "items", []],
+    ["whose name is written with an escape", '{"n\\u0061me":[{"a":1}]}', "name", [{ a: 1 }]],
+  ] as const)
+    test(name, async () => {
+      const texts =
+        typeof value === "string" ? [value] : [JSON.stringify(value), JSON.stringify(value, null, 2)];
+      for (const text of texts)
+        for (let size = 1; size <= text.length; size = size < 9 ? size + 1 : size * 2)
+          assert.deepEqual(await read(text, { at, size }), expected);
+    });
+
+  test("has the lines and elements of the input", async () => {
+    const items = await itemsOf(JSON.stringify(features, null, 2), { at: "features", size: 7 });
+    assert.deepEqual(
+      items.map(({ location }) => location),
+      [
+        { line: 5, element: 1 },
+        { line: 11, element: 2 },
+      ],
+    );
+  });
+
+  test("is refused where it is not, with the names that are there", async () => {
+    await refuses(
+      JSON.stringify(features),
+      { at: "feature" },
+      /no member "feature"\. Did you mean "features"\?/,
+    );
+    await refuses(JSON.stringify(deep), { at: "data.list" }, /no member "data\.list"/);
+    await refuses(JSON.stringify(deep), { at: "data" }, /The member "data" of the input is not a list\./);
+    await refuses(
+      JSON.stringify(features),
+      { at: "features.x" },
+      /The member "features" of the input is not an object/,
+    );
+    await refuses('{"a":"[", "b":1}', { at: "a" }, /The member "a" of the input is not a list/);
+    await refuses('[{"a":1}]', { at: "a" }, /not one JSON object/);
+    await refuses("{", { at: "a" }, /no member "a"/);
+    await refuses("", { at: "a" }, /no member "a"/);
+  });
+
+  test("is not all if the input goes on wrongly", async () => {
+    const rest = (text: string) => read(`{"a":{"b":[{"n":1}]${text}`, { at: "a.b", size: 3 });
+    assert.deepEqual(await rest("}}"), [{ n: 1 }]);
+    assert.deepEqual(await rest(',"c":{"b":[2]}},"b":[3],"d":{"a":1}}\n'), [{ n: 1 }]);
+    for (const [text, reason] of [
+      ["}", "the input ends before the object does"],
+      [',"b":[]}}', 'the member "a.b" occurs twice'],
+      ['},"a":{}}', 'the member "a" occurs twice'],
+      ["}}{}", "nothing can follow the end of the object"],
+    ] as const)
+      assert.deepEqual(await rest(text), [{ n: 1 }, `1: broken: ${reason}`]);
+    assert.deepEqual(await read('{"a":[{"n":1},', { at: "a" }), [
+      { n: 1 },
+      "1: broken: the input ends before the array does",
+    ]);
+  });
+});
+
+describe("one object", () => {
+  test("that contains a list of objects is refused, with the place of the list", async () => {
+    for (const text of [
+      JSON.stringify(features),
+      JSON.stringify(features, null, 2),
+      `\n${JSON.stringify(features)}\n\n`,
+    ])
+      for (const size of [undefined, 5])
+        await refuses(
+          text,
+          { size },
+          /in "features", "more"\. To import that list, set at to features; to import .* set at to \.\.$/,
+        );
+    await refuses('{"data":{"items":[{}]},"meta":{}}', {}, /in "data\.items"/);
+    await refuses(
+      JSON.stringify({ a: 1, b: [1] }, null, 1),
+      {},
+      /one JSON object over several lines: to import/,
+    );
+  });
+
+  test("is found out from its beginning if it is longer than a resource", async () => {
+    const long = JSON.stringify({ rows: Array.from({ length: 2_000 }, (_, n) => ({ n })) }, null, 2);
+    await refuses(long, { maxBytes: 1_000, size: 100 }, /in "rows"/);
+  });
+
+  test("is a resource if the schema declares the list, if it has none, and if others follow", async () => {
+    const order = { items: [{ sku: "a" }] };
+    const schema = { properties: { items: { type: "array" } } };
+    assert.deepEqual(await read(JSON.stringify(order), { schema }), [order]);
+    assert.deepEqual(await read('{"a":{"b":[1,[]]}}'), [{ a: { b: [1, []] } }]);
+    assert.deepEqual(await read(`${JSON.stringify(order)}\n{"n":1}\n`), [order, { n: 1 }]);
+    assert.deepEqual(await read(JSON.stringify([order])), [order]);
+  });
+
+  test("is a resource when that is asked for, also over several lines", async () => {
+    assert.deepEqual(await read(JSON.stringify(features, null, 2), { at: ".", size: 9 }), [features]);
+    assert.deepEqual(await read(JSON.stringify(features), { at: ".", maxBytes: 20 }), [
+      "1: invalid: is larger than the limit of 20 bytes",
+    ]);
+  });
+
+  test("is not meant by a wrong first line among other lines", async () => {
+    const items = await itemsOf('{"id":1\n{"id":2}\n');
+    assert.deepEqual(
+      items.map((item) => [item.kind, item.location.line]),
+      [
+        ["text", 1],
+        ["text", 2],
+      ],
+    );
+  });
+
+  test("in place of an array is refused with the option", async () => {
+    await refuses(
+      JSON.stringify(features),
+      { form: "array" },
+      /not a JSON array.* set at to <name of the list>/,
+    );
+  });
+});
+
+describe("the header of CSV", () => {
+  test("with a semicolon or a tab in a name is refused, unless a delimiter is named or the name is in quotes", async () => {
+    const prices = "sku;net price,EUR\nA1;10,50\n";
+    await refuses(
+      prices,
+      { form: "csv" },
+      /has a column, "sku;net price"\. If ";" .*delimiter to ;\. If "," .* to ,\.$/,
+    );
+    await refuses("a\tb,c\n", { form: "csv" }, /If tab separates the columns, set delimiter to tab/);
+    assert.deepEqual(await read(prices, { form: "csv", delimiter: "," }), [
+      { "sku;net price": "A1;10", EUR: "50" },
+    ]);
+    assert.deepEqual(await read(prices, { form: "csv", delimiter: ";" }), [
+      { sku: "A1", "net price,EUR": "10,50" },
+    ]);
+    assert.deepEqual(await read('"a;b",c\n1,2\n', { form: "csv" }), [{ "a;b": "1", c: "2" }]);
+  });
+
+  test("with one column is refused if another delimiter is in it, and believed with a comma that was named", async () => {
+    for (const text of ["a;b\n1;2\n", "a|b\n", "a\tb\n"]) {
+      await refuses(text, { form: "csv" }, /has only one column/);
+      assert.equal((await read(text, { form: "csv", delimiter: "," })).length, text.split("\n").length - 2);
+    }
+    await refuses("a,b\n", { form: "csv", delimiter: ";" }, /has only one column, "a,b"\. If "," separates/);
+  });
+});

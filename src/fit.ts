@@ -56,7 +56,7 @@ const startAdvice = ", or start the service anyway with --accept.";
  * resources do not fit. The message ends with `advice`.
  */
 export async function requireFit(
-  store: Pick<Store, "scan" | "collections">,
+  store: Pick<Store, "scanEach" | "collections">,
   collection: Collection,
   checks: readonly CheckName[],
   advice = startAdvice,
@@ -153,7 +153,7 @@ export interface Misfits {
   first: readonly { id: string; violations: readonly Violation[] }[];
 }
 
-type Scannable = Pick<Store, "scan">;
+type Scannable = Pick<Store, "scanEach">;
 
 interface StoredResource {
   id: string;
@@ -164,6 +164,9 @@ interface StoredResource {
 
 /** A check of every resource of a collection, once each. */
 interface Check {
+  /** The collections whose ids it needs first. @default none */
+  targets?: readonly string[];
+  noteTarget?(collection: string, id: string): void;
   violationsOf(resource: StoredResource): readonly Violation[];
   close(): void;
 }
@@ -174,7 +177,10 @@ interface Finding<Name extends AnyCheckName> extends Misfits {
   first: { id: string; violations: readonly Violation[] }[];
 }
 
-/** Reads every resource of a collection once. Returns the result of each check that the declaration needs. */
+/**
+ * Reads every resource of a collection once. Returns the result of each check that the declaration needs, for one state of the store: others
+ * can write meanwhile.
+ */
 export async function findMisfits<Name extends AnyCheckName>(
   store: Scannable,
   collection: Collection,
@@ -182,11 +188,17 @@ export async function findMisfits<Name extends AnyCheckName>(
 ): Promise<ReadonlyMap<Name, Misfits>> {
   const findings: Finding<Name>[] = [];
   try {
-    for (const name of names.filter((each) => isNeeded(collection, each))) {
-      const check = await openCheck[name](collection, store);
-      findings.push({ name, check, checked: 0, count: 0, first: [] });
-    }
-    for await (const { id, text } of findings.length === 0 ? [] : store.scan(collection.name)) {
+    for (const name of names.filter((each) => isNeeded(collection, each)))
+      findings.push({ name, check: openCheck[name](collection), checked: 0, count: 0, first: [] });
+    const targets = [...new Set(findings.flatMap(({ check }) => check.targets ?? []))];
+    let place = 0;
+    const scanned = findings.length === 0 ? [] : [...targets, collection.name];
+    for await (const { id, text } of store.scanEach(scanned, (next) => (place = next))) {
+      const target = targets[place];
+      if (target !== undefined) {
+        for (const { check } of findings) check.noteTarget?.(target, id);
+        continue;
+      }
       const resource = JSON.parse(text) as Record<string, unknown>;
       const attributes = withoutId(resource);
       for (const finding of findings) {
@@ -208,19 +220,18 @@ function isNeeded(collection: Collection, name: AnyCheckName): boolean {
 }
 
 /** The values and ids that the checks compare are in temporary files, so that memory stays flat. */
-const openCheck: Record<AnyCheckName, (collection: Collection, store: Scannable) => Check | Promise<Check>> =
-  {
-    schema: (collection) => ({
-      violationsOf: ({ attributes }) => [
-        ...timestampViolations(collection, attributes),
-        ...collection.validate(clientAttributes(collection, attributes)),
-      ],
-      close() {},
-    }),
-    ids: () => ({ violationsOf: ({ id }) => reservedIdViolations(id), close() {} }),
-    unique: openUniqueCheck,
-    references: openReferenceCheck,
-  };
+const openCheck: Record<AnyCheckName, (collection: Collection) => Check> = {
+  schema: (collection) => ({
+    violationsOf: ({ attributes }) => [
+      ...timestampViolations(collection, attributes),
+      ...collection.validate(clientAttributes(collection, attributes)),
+    ],
+    close() {},
+  }),
+  ids: () => ({ violationsOf: ({ id }) => reservedIdViolations(id), close() {} }),
+  unique: openUniqueCheck,
+  references: openReferenceCheck,
+};
 
 /** Finds values of unique attributes that an earlier resource has. */
 function openUniqueCheck({ unique }: Collection): Check {
@@ -242,22 +253,17 @@ function openUniqueCheck({ unique }: Collection): Check {
   };
 }
 
-/** Finds references to resources that do not exist. First reads all ids of the collections that they refer to. */
-async function openReferenceCheck({ references }: Collection, store: Scannable): Promise<Check> {
+/** Finds references to resources that do not exist. */
+function openReferenceCheck({ references }: Collection): Check {
   const known = openTemporaryDatabase(
     "create table known (collection text, id text, primary key (collection, id)) without rowid",
   );
-  try {
-    const insert = known.prepare("insert into known values (?, ?)");
-    for (const collection of new Set(references.map((reference) => reference.collection)))
-      for await (const { id } of store.scan(collection)) insert.run(collection, id);
-  } catch (error) {
-    known.close();
-    throw error;
-  }
+  const insert = known.prepare("insert into known values (?, ?)");
   const find = known.prepare("select 1 from known where collection = ? and id = ?");
   const isDangling = ({ id, reference }: ReferencedId) => find.get(reference.collection, id) === undefined;
   return {
+    targets: references.map(({ collection }) => collection),
+    noteTarget: (collection, id) => void insert.run(collection, id),
     violationsOf: ({ attributes }) =>
       referencedIds(attributes, references)
         .filter(isDangling)

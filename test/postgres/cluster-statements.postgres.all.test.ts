@@ -123,6 +123,13 @@ test("each statement is carried out on the node of the store, and none has a fun
     [],
     "use `insert … values`",
   );
+  const settings = all.filter((sql) => /\bset local\b/i.test(sql));
+  assert.ok(settings.length > 0, "the test sees the settings of transactions");
+  assert.deepEqual(
+    settings.filter((sql) => !/^\s*set local\b/i.test(sql) || /\b(?:begin|start)\b/i.test(sql)),
+    [],
+    "a cluster sends the whole message of a setting to its nodes",
+  );
   const changing = all.filter((sql) => /^\s*(?:update|delete)\b/i.test(sql));
   for (const sql of changing) await requireImmutable(address.url, sql);
   assert.ok(

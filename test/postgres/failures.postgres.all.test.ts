@@ -20,6 +20,16 @@ test("an error of the system is one of the connection, also where its code looks
     assert.equal(failureOf(Object.assign(new Error("?"), { code })), failure);
 });
 
+test("an error of a cluster that lost the connection to one of its nodes is one of the connection", () => {
+  for (const message of [
+    "server closed the connection unexpectedly",
+    "SSL SYSCALL error: EOF detected",
+    "could not receive data from server: Connection reset by peer",
+  ])
+    assert.equal(failureOf(Object.assign(new Error(message), { code: "XX000" })), "lost");
+  assert.equal(failureOf(Object.assign(new Error("cache lookup failed"), { code: "XX000" })), "other");
+});
+
 const cut = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 

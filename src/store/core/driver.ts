@@ -80,6 +80,26 @@ export type AskClient = (() => ReadClient) | undefined;
 /** The result of a list, or the fact that the declaration of the collection has changed since `find`. */
 export type Declared<T> = Promise<T | "redeclared">;
 
+/** A collection of a scan. */
+export interface ScannedCollection {
+  collection: NumberedCollection;
+  /** Called before its first resource. */
+  begin(): void;
+}
+
+/** The collections of a scan: those of the names that exist. Calls `begin` with the place of a name. */
+export function scannedIn(
+  known: readonly (NumberedCollection | undefined)[],
+  begin: (place: number) => void,
+): ScannedCollection[] {
+  return known.flatMap((collection, place) =>
+    collection ? [{ collection, begin: () => begin(place) }] : [],
+  );
+}
+
+/** `begin` of a scan of one collection. */
+export function noBegin(): void {}
+
 /**
  * The driver of one open store. A method with a promise throws UNAVAILABLE if the store is closed or has failed, and otherwise what the
  * port says about the method of the store that calls it. A collection is one that `find` has returned.
@@ -106,7 +126,7 @@ export interface Driver {
   figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Declared<Figures>;
   referring(collection: NumberedCollection, query: GroupsQuery, client: AskClient): Declared<ReferringGroups>;
   heads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>>;
-  scan(collection: NumberedCollection): AsyncIterable<Stored>;
+  scanEach(collections: readonly ScannedCollection[]): AsyncIterable<Stored>;
   sizes(collections: readonly NumberedCollection[]): Promise<ReadonlyMap<string, number>>;
   statistics(): Promise<StoreStatistics>;
   /** The time of the database's clock. Absent without a database server. */

@@ -38,7 +38,14 @@ import { ask, type Plan, runLater } from "../sql/plans.ts";
 import { isQuick } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { changesSince } from "./changes-since.ts";
-import type { CommitListener, Declared, Driver, ReadHow } from "./driver.ts";
+import {
+  type CommitListener,
+  type Declared,
+  type Driver,
+  noBegin,
+  type ReadHow,
+  scannedIn,
+} from "./driver.ts";
 import { emptyFigures } from "./figures.ts";
 import type { HistoryPlans } from "./history-plans.ts";
 import { StoredKeys } from "./key-plans.ts";
@@ -144,9 +151,14 @@ export class Store implements StorePort {
     return this.#driver.read(() => this.#driver.plans.logs.names(), single);
   }
 
-  async *scan(collection: string): AsyncGenerator<Stored> {
-    const known = await this.#driver.find(collection);
-    if (known !== undefined) yield* this.#driver.scan(known);
+  scan(collection: string): AsyncGenerator<Stored> {
+    return this.scanEach([collection], noBegin);
+  }
+
+  async *scanEach(collections: readonly string[], begin: (place: number) => void): AsyncGenerator<Stored> {
+    const known = [];
+    for (const name of collections) known.push(await this.#driver.find(name));
+    yield* this.#driver.scanEach(scannedIn(known, begin));
   }
 
   async secret(): Promise<Buffer> {

@@ -60,6 +60,11 @@ export interface StoreReader {
   /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
   /**
+   * Every resource of collections, one collection after the other and each in the order of ids, all from one snapshot. Calls `begin` with the
+   * place of a collection in the list before its first resource. Leaves out unknown collections.
+   */
+  scanEach(collections: readonly string[], begin: (place: number) => void): AsyncIterable<Stored>;
+  /**
    * Walks through all rows, and calls `report` with a text for each finding: a row with a wrong checksum, missing rows, or a
    * resource that an index lacks. Returns whether it found damage.
    */
@@ -273,6 +278,12 @@ export interface StoreAdministration {
 
   /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
+
+  /**
+   * Every resource of collections, one collection after the other and each in the order of ids, all from one snapshot. Calls `begin` with the
+   * place of a collection in the list before its first resource. Leaves out unknown collections.
+   */
+  scanEach(collections: readonly string[], begin: (place: number) => void): AsyncIterable<Stored>;
 
   /**
    * Removes a resource with all its changes permanently, also from the files. References to it are treated as in a delete.

@@ -2,7 +2,7 @@
 
 import { Problem, StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
-import { hadEver } from "../core/driver.ts";
+import { hadEver, noBegin, scannedIn } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -71,13 +71,15 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
     const scans = new Scans(connections);
+    async function* scanEach(...[names, begin]: Parameters<StoreReader["scanEach"]>) {
+      const known = names.map((name) => catalogue().get(name));
+      yield* scans.scanEach(scannedIn(known, begin));
+    }
     return {
       collections: catalogue,
       count: (name) => counts.get(catalogue().get(name)?.number ?? 0) ?? 0,
-      async *scan(name) {
-        const collection = catalogue().get(name);
-        if (collection !== undefined) yield* scans.scan(collection);
-      },
+      scan: (name) => scanEach([name], noBegin),
+      scanEach,
       findDamage: (report) =>
         withStartErrors(walkAtOnce(walkedDatabase(connections, { isThorough: true }), report)),
       async close() {

@@ -8,6 +8,7 @@ import {
   type Declared,
   type Driver,
   type ReadHow,
+  type ScannedCollection,
 } from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
 import type { KeyChange } from "../core/key-plans.ts";
@@ -226,9 +227,9 @@ export class PostgresDriver implements Driver {
     return new Map([...heads].filter(([name]) => collections.includes(name)));
   }
 
-  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+  async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
     try {
-      yield* this.#scans.scan(collection);
+      yield* this.#scans.scanEach(collections);
     } catch (error) {
       throw this.#reachability.damage.seen(error);
     }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
 import type { Engine } from "../core/driver.ts";
-import { hadEver } from "../core/driver.ts";
+import { hadEver, noBegin, scannedIn } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { ExpectedEnd } from "../core/loads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -166,6 +166,14 @@ function readerOf(path: string, database: DatabaseSync): StoreReader {
     known ??= readCatalogue(database);
     return known;
   };
+  async function* scanEach(...[names, begin]: Parameters<StoreReader["scanEach"]>) {
+    try {
+      const found = names.map((name) => catalogue().get(name));
+      yield* scans.scanEach(scannedIn(found, begin));
+    } catch (error) {
+      throw openError(path, error);
+    }
+  }
   return {
     collections: () => withStartErrors(path, catalogue),
     count: (name) =>
@@ -173,14 +181,8 @@ function readerOf(path: string, database: DatabaseSync): StoreReader {
         const collection = catalogue().get(name);
         return collection === undefined ? 0 : reader.head(collection).count;
       }),
-    async *scan(name) {
-      try {
-        const collection = catalogue().get(name);
-        if (collection !== undefined) yield* scans.scan(collection);
-      } catch (error) {
-        throw openError(path, error);
-      }
-    },
+    scan: (name) => scanEach([name], noBegin),
+    scanEach,
     async findDamage(report) {
       const own = openForReading(path);
       try {

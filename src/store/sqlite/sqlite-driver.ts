@@ -11,6 +11,7 @@ import {
   CommitListeners,
   type Driver,
   type ReadHow,
+  type ScannedCollection,
 } from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
 import { HotPages } from "../core/hot-pages.ts";
@@ -205,9 +206,9 @@ export class SqliteDriver implements Driver {
     return this.#reads.run(() => this.#reader.inSnapshot(read));
   }
 
-  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+  async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
     try {
-      yield* this.#scans.scan(collection);
+      yield* this.#scans.scanEach(collections);
     } catch (error) {
       throw this.#health.damage.seen(error);
     }

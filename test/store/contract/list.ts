@@ -10,6 +10,7 @@ import {
   scannedIds,
   topic,
   updated,
+  user,
 } from "./fixture.ts";
 
 const textIds = ["10", "9", "A", "Z", "_", "a", "aa", "b", "é", "￿", "🐘"];
@@ -181,6 +182,20 @@ export function listContract(open: OpenFixture): void {
       }
       assert.deepEqual([first.value?.id, ...rest], ids);
       assert.equal((await scannedIds(store, "topics")).length, 700);
+    }),
+  );
+
+  test(
+    "a scan of several collections gives all of them as of the moment at which it began",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a")), created(topic("b")), created(user("u"))]);
+      const seen: string[] = [];
+      const begin = (place: number) => void seen.push(`begin ${place}`);
+      for await (const { id } of store.scanEach(["topics", "unknown", "users", "topics"], begin)) {
+        if (seen.push(id) === 2)
+          await commit(store, [created(topic("c")), created(user("v")), deleted(user("u"), 1)]);
+      }
+      assert.deepEqual(seen, ["begin 0", "a", "b", "begin 2", "u", "begin 3", "a", "b"]);
     }),
   );
 

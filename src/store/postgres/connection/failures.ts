@@ -70,6 +70,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof StartError) return "other";
   const code = sqlState(error);
   if (code === "XX000" && isForCoordinator(error)) return "worker";
+  if (code === "XX000" && isLostNode(error)) return "lost";
   if (code !== undefined) return byCode[code] ?? byClass[code.slice(0, 2)] ?? "other";
   return isConnectionError(error) ? "lost" : "other";
 }
@@ -79,6 +80,17 @@ function isForCoordinator(error: unknown): boolean {
   const hint = error instanceof Error && "hint" in error ? error.hint : undefined;
   return typeof hint === "string" && hint.startsWith("Connect to the coordinator");
 }
+
+/**
+ * Whether the server of the connection has lost its own connection to another node of a Citus cluster. Such errors have the text of libpq, and
+ * no SQLSTATE of their own.
+ */
+function isLostNode(error: unknown): boolean {
+  return error instanceof Error && lostNode.test(error.message);
+}
+
+const lostNode =
+  /server closed the connection unexpectedly|SSL SYSCALL error|SSL connection has been closed|could not (?:receive data from|send data to) server|connection not open|no connection to the server/;
 
 /**
  * Whether an error without a SQLSTATE is about the connection. For lost connections and timeouts, the driver's own

@@ -18,37 +18,61 @@ export interface ShortWrite {
 /** A short write of usual size. */
 export const smallWrite: ShortWrite = { moreMs: 0 };
 
-/** The modes of other transactions: each is the statement that starts one. */
+/**
+ * How a transaction starts. The settings are a message of their own: a cluster sends the message of each `set local` to its nodes as a whole,
+ * and they would warn of a second `begin`.
+ */
+export interface TransactionStart {
+  begin: string;
+  settings: string;
+}
+
+/** Sends the start of a transaction at once. */
+export async function start(
+  connection: Pick<Connection, "runAll">,
+  { begin, settings }: TransactionStart,
+): Promise<void> {
+  await Promise.all([connection.runAll(begin), connection.runAll(settings)]);
+}
+
+/** The modes of other transactions. */
 export const transactionModes = {
   /**
    * A long write. Every statement sees what was committed before it. Statements have no timeout, but waits for locks
    * do. If the service sends nothing for ten minutes, it may have crashed, so the database releases the locks.
    */
-  longWrite: `begin isolation level read committed; set local lock_timeout = 10000; set local statement_timeout = 0;
-    set local idle_in_transaction_session_timeout = 600000`,
+  longWrite: {
+    begin: "begin isolation level read committed",
+    settings: `set local lock_timeout = 10000; set local statement_timeout = 0;
+      set local idle_in_transaction_session_timeout = 600000`,
+  },
   /** A read that sees one state of the database. It has no timeout, also between statements. */
-  snapshot: `begin isolation level repeatable read read only; set local statement_timeout = 0;
-    set local idle_in_transaction_session_timeout = 0`,
-} as const;
+  snapshot: {
+    begin: "begin isolation level repeatable read read only",
+    settings: "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0",
+  },
+} as const satisfies Record<string, TransactionStart>;
+
+type Mode = TransactionStart | ShortWrite;
 
 /** The database releases our locks this long before we close the connection. In milliseconds. */
 const timeoutMarginMs = 1_000;
 
-/** The statement that starts a transaction, and its timeout for each response. */
-function startOf(mode: string | ShortWrite, connections: Connections): { sql: string; timeoutMs?: number } {
-  if (typeof mode === "string") return { sql: mode };
+/** How a transaction starts, and its timeout for each response. */
+function startOf(mode: Mode, connections: Connections): TransactionStart & { timeoutMs?: number } {
+  if ("begin" in mode) return mode;
   const timeoutMs = connections.responseTimeoutMs + mode.moreMs;
-  return { sql: smallWriteSql(timeoutMs), timeoutMs };
+  return { ...smallWriteStart(timeoutMs), timeoutMs };
 }
 
-/**
- * The statements that start a write with a timeout for each response. Every statement sees what was committed before
- * it.
- */
-function smallWriteSql(responseTimeoutMs: number): string {
+/** The start of a write with a timeout for each response. Every statement sees what was committed before it. */
+function smallWriteStart(responseTimeoutMs: number): TransactionStart {
   const ms = responseTimeoutMs - timeoutMarginMs;
-  return `begin isolation level read committed; set local lock_timeout = ${Math.ceil(ms / 2)};
-    set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${2 * responseTimeoutMs}`;
+  return {
+    begin: "begin isolation level read committed",
+    settings: `set local lock_timeout = ${Math.ceil(ms / 2)}; set local statement_timeout = ${ms};
+      set local idle_in_transaction_session_timeout = ${2 * responseTimeoutMs}`,
+  };
 }
 
 const inFailedTransaction = "25P02";
@@ -140,13 +164,13 @@ export class Transaction {
 /** Runs `work` in a transaction, and commits unless `work` has ended the transaction. */
 export function transact<T>(
   connections: Connections,
-  mode: string | ShortWrite,
+  mode: Mode,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   return connections.use(async (connection) => {
-    const { sql, timeoutMs } = startOf(mode, connections);
+    const { timeoutMs, ...first } = startOf(mode, connections);
     const transaction = new Transaction(connection, timeoutMs);
-    const started = connection.runAll(sql);
+    const started = start(connection, first);
     started.catch((error) => transaction.noteFailure(error)); // thrown below
     try {
       const result = await work(transaction);

@@ -1,6 +1,8 @@
 /** Reads resources, receipts, heads, sizes and whole collections. Reads that are requested together share a statement. */
+
 import { Problem } from "../../../errors.ts";
 import { storedIn } from "../../core/checksums.ts";
+import type { ScannedCollection } from "../../core/driver.ts";
 import { unfinished } from "../../core/slow-reads.ts";
 import { Batch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
@@ -8,7 +10,14 @@ import type { KeptReceipt } from "../../port/commit.ts";
 import { maxSizesWaitMs } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { texts } from "../connection/arrays.ts";
-import { type Connections, type Row, type Run, runPlan, type Statement } from "../connection/connections.ts";
+import {
+  type Connections,
+  type Row,
+  type Run,
+  runPlan,
+  type Statement,
+  type StatementResult,
+} from "../connection/connections.ts";
 import { toClientError } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/transaction.ts";
 import type { SlowStatements } from "../list/slow-statements.ts";
@@ -198,7 +207,7 @@ export class Reads {
 }
 
 /** The resource in a row of `resourceColumns`. Throws DATA_DAMAGED. */
-export function toStored(collection: NumberedCollection, row: Row): Stored {
+export function toStored(collection: ScannedCollection["collection"], row: Row): Stored {
   return storedIn(postgresDialect, collection, row);
 }
 
@@ -214,8 +223,8 @@ export class Scans {
     this.#connections = connections;
   }
 
-  /** Every resource in the order of ids, as of the first read. */
-  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+  /** Every resource of each collection in the order of ids, as of the first read. */
+  async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
     const closed = Promise.withResolvers<never>();
     closed.promise.catch(() => {});
     const close = () => closed.reject(new Problem("UNAVAILABLE", "The store was closed."));
@@ -223,18 +232,20 @@ export class Scans {
     let snapshot: Snapshot | undefined;
     try {
       snapshot = await openSnapshot(this.#connections);
-      for (let after = ""; ; ) {
-        const { rows } = await Promise.race([
-          snapshot.run(selectChunk(collection.number, after, chunk)),
-          closed.promise,
-        ]);
-        for (const row of rows) {
-          yield toStored(collection, row);
-          if (!this.#open.has(close)) await closed.promise;
+      for (const { collection, begin } of collections) {
+        begin();
+        for (let after: string | undefined = ""; after !== undefined; ) {
+          const { rows }: StatementResult = await Promise.race([
+            snapshot.run(selectChunk(collection.number, after, chunk)),
+            closed.promise,
+          ]);
+          for (const row of rows) {
+            yield toStored(collection, row);
+            if (!this.#open.has(close)) await closed.promise;
+          }
+          const last = rows.at(-1);
+          after = last === undefined ? undefined : String(last[0]);
         }
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        after = String(last[0]);
       }
     } catch (error) {
       throw toClientError(error);

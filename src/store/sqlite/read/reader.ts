@@ -1,4 +1,5 @@
 /** Reads resources, lists, receipts and whole collections on one connection. The caller decides on transactions. */
+
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { idIn } from "../../../collection/ids.ts";
@@ -7,6 +8,7 @@ import { wordsVersion } from "../../../query/search-words.ts";
 import { type CursorValues, hasRelatedKeys } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import { damageOf, intactResource, storedIn } from "../../core/checksums.ts";
+import type { ScannedCollection } from "../../core/driver.ts";
 import { type FiguresOf, groupsIn } from "../../core/figures.ts";
 import type { HotPages } from "../../core/hot-pages.ts";
 import { positionOf } from "../../core/list-sql.ts";
@@ -419,23 +421,26 @@ export class Scans {
     this.#path = path;
   }
 
-  /** Every resource in the order of ids. The snapshot starts when the caller asks for the first one. */
-  async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
+  /** Every resource of each collection in the order of ids. The snapshot starts when the caller asks for the first one. */
+  async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
     const database = openForReading(this.#path);
     this.#open.add(database);
     try {
       database.exec("begin");
       const reader = new Reader(database);
-      let last: Stored | undefined;
-      do {
-        const after = last === undefined ? {} : { after: [idIn(collection.idKind, last.id)] };
-        const { items } = reader.resources(collection, { limit: chunk, ...after });
-        for (const resource of items) {
-          yield resource;
-          if (!database.isOpen) throw new Problem("UNAVAILABLE", "The store was closed.");
-        }
-        last = items.at(-1);
-      } while (last !== undefined);
+      for (const { collection, begin } of collections) {
+        begin();
+        let last: Stored | undefined;
+        do {
+          const after = last === undefined ? {} : { after: [idIn(collection.idKind, last.id)] };
+          const { items } = reader.resources(collection, { limit: chunk, ...after });
+          for (const resource of items) {
+            yield resource;
+            if (!database.isOpen) throw new Problem("UNAVAILABLE", "The store was closed.");
+          }
+          last = items.at(-1);
+        } while (last !== undefined);
+      }
     } finally {
       this.#open.delete(database);
       if (database.isOpen) database.close();

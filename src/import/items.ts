@@ -3,7 +3,7 @@
  * while the bytes arrive. They do not check whether an item is a valid resource.
  */
 import { shortJson } from "../collection/messages.ts";
-import { StartError, type Violation } from "../errors.ts";
+import type { Violation } from "../errors.ts";
 import { parseFragment } from "../json/pointer.ts";
 
 /** A place in the input. */
@@ -67,29 +67,4 @@ export function faultOf(detail: string): Violation {
 /** The item for a text that is larger than the limit. */
 export function tooLarge(location: InputLocation, maxBytes: number): Item {
   return { kind: "invalid", location, reason: `is larger than the limit of ${maxBytes} bytes` };
-}
-
-const signatures: readonly { bytes: readonly number[]; what: string }[] = [
-  { bytes: [0xfe, 0xff], what: "is UTF-16" },
-  { bytes: [0xff, 0xfe], what: "is UTF-16" },
-  { bytes: [0x00], what: "is UTF-16 or UTF-32" },
-  { bytes: [0x1f, 0x8b], what: "is compressed with gzip" },
-];
-
-/** Throws StartError if the first bytes of an input show that it is UTF-16, UTF-32 or compressed. */
-export function requireNotUtf16(start: Buffer): void {
-  const found = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte));
-  const what = found?.what ?? (start[1] === 0 ? "is UTF-16" : undefined);
-  if (what !== undefined)
-    throw new StartError(`The input ${what}. Convert it to UTF-8 without a byte order mark.`);
-}
-
-/** Like `requireNotUtf16`, but also throws for a byte order mark. */
-export function requireUtf8(start: Buffer): void {
-  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) {
-    throw new StartError(
-      "The input begins with a byte order mark. Convert it to UTF-8 without a byte order mark.",
-    );
-  }
-  requireNotUtf16(start);
 }

@@ -5,7 +5,8 @@
 import { suggest } from "../collection/messages.ts";
 import { parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
-import { type InputLocation, type Item, type Items, requireUtf8, type Splitter, tooLarge } from "./items.ts";
+import { utf8Bytes } from "./encoding.ts";
+import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
 import { ArraySplitter, byte, isBlank, isClosing, isOpening } from "./read-json.ts";
 
 /** What is wrong with the option `at`; `undefined` if it names a place. */
@@ -25,8 +26,7 @@ export async function* readNested(
 ): AsyncGenerator<Items> {
   const splitter = at === "." ? new WholeSplitter(maxBytes) : new NestedSplitter(at.split("."), maxBytes);
   let bytesRead = 0;
-  for await (const chunk of input) {
-    if (bytesRead === 0) requireUtf8(chunk);
+  for await (const chunk of utf8Bytes(input)) {
     bytesRead += chunk.length;
     const items = splitter.push(chunk);
     yield { items, bytesRead };

@@ -7,7 +7,9 @@ import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "c
 import type { Collection } from "../collection/collection.ts";
 import type { JsonLimits } from "../json/values.ts";
 import { type Cell, type Column, readHeader, rowText } from "./columns.ts";
-import { type Item, type Items, requireNotUtf16, tooLarge } from "./items.ts";
+import { CsvQuotes, UnclearQuote } from "./csv-quotes.ts";
+import { utf8Bytes } from "./encoding.ts";
+import { type Item, type Items, tooLarge } from "./items.ts";
 
 /** How to read a CSV input. */
 export interface CsvOptions {
@@ -27,19 +29,44 @@ export interface CsvOptions {
  * UTF-16 or compressed, or if its header does not fit the collection.
  */
 export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<Items> {
-  const rows = new Rows(options);
-  const check = new Utf8Check();
+  const { separator, rest } = await takeSeparator(utf8Bytes(input));
+  const line = separator === undefined ? 1 : 2;
+  const rows = new Rows({ ...options, delimiter: options.delimiter ?? separator }, line);
+  const check = new Utf8Check(line);
   let bytesRead = 0;
-  for await (const chunk of inPieces(input)) {
-    if (bytesRead === 0) requireNotUtf16(chunk);
+  for await (const chunk of inPieces(rest)) {
     bytesRead += chunk.length;
-    const line = check.push(chunk);
-    const items = line === undefined ? await rows.push(chunk) : [notUtf8(line)];
+    const wrong = check.push(chunk);
+    const items = wrong === undefined ? await rows.push(chunk) : [notUtf8(wrong)];
     yield { items, bytesRead };
     if (items.at(-1)?.kind === "broken") return;
   }
-  const line = check.end();
-  yield { items: line === undefined ? await rows.end() : [notUtf8(line)], bytesRead };
+  const wrong = check.end();
+  yield { items: wrong === undefined ? await rows.end() : [notUtf8(wrong)], bytesRead };
+}
+
+/** The line that spreadsheets write before the header to name the delimiter. */
+const separatorLine = /^sep=([^"\r\n])(?:\r\n|\n|\r)/i;
+
+/** The most bytes of that line. */
+const maxSeparator = 7;
+
+/** Takes the line that names the delimiter from the start of an input, if it has one. */
+async function takeSeparator(
+  input: AsyncIterable<Buffer>,
+): Promise<{ separator: string | undefined; rest: AsyncIterable<Buffer> }> {
+  const chunks = input[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    start = Buffer.concat([start, next.value]);
+    if (start.length >= maxSeparator) break;
+  }
+  const [line, separator] = separatorLine.exec(start.toString("latin1", 0, maxSeparator)) ?? [""];
+  async function* rest() {
+    yield start.subarray(line.length);
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  return { separator, rest: rest() };
 }
 
 /** The most bytes that the parser takes at once. Each can be an empty cell, which takes about a microsecond. */
@@ -55,13 +82,16 @@ function notUtf8(line: number): Item {
   return { kind: "broken", location: { line }, reason: 'is not UTF-8: save the file as "CSV UTF-8"' };
 }
 
+const howToQuote = 'quotes must enclose a whole cell, and a quote inside it must be doubled: "say ""hi"""';
+
 class Rows {
   readonly #options: CsvOptions;
   readonly #parser: Parser;
+  readonly #quotes: CsvQuotes;
   #columns: readonly Column[] | undefined;
   #items: Item[] = [];
   /** The line after the last row. Empty lines can follow before the next row. */
-  #line = 1;
+  #line: number;
   #emptyLines = 0;
   /** Line breaks inside the cells of the current row. */
   #breaks = 0;
@@ -69,14 +99,17 @@ class Rows {
   /** The length of the texts of the current row. Each cell beyond the header adds one. */
   #rowLength = 0;
 
-  constructor(options: CsvOptions) {
+  /** `line`: the line of the first byte. */
+  constructor(options: CsvOptions, line: number) {
     this.#options = options;
+    this.#line = line;
+    this.#quotes = new CsvQuotes(options.delimiter ?? ",", line);
     this.#parser = parse({
-      bom: true,
       delimiter: options.delimiter ?? ",",
       record_delimiter: ["\r\n", "\n", "\r"],
       skip_empty_lines: true,
       relax_column_count: true,
+      relax_quotes: true, // `#quotes` refuses those that are unclear
       max_record_size: options.maxBytes,
       cast: (text, { quoting }: InfoField): Cell => this.#takeCell(text, quoting),
       on_record: (cells: unknown, info: InfoRecord) => this.#takeRow(cells as readonly Cell[], info),
@@ -85,15 +118,21 @@ class Rows {
     this.#parser.resume(); // `on_record` takes every row, so there is nothing to read
   }
 
-  push(chunk: Buffer): Promise<Item[]> {
-    return this.#run((done) => this.#parser.write(chunk, done));
+  async push(chunk: Buffer): Promise<Item[]> {
+    try {
+      const bytes = this.#quotes.push(chunk);
+      return await this.#run((done) => this.#parser.write(bytes, done));
+    } catch (error) {
+      if (!(error instanceof UnclearQuote)) throw error;
+      return [{ kind: "broken", location: { line: error.line }, reason: howToQuote }];
+    }
   }
 
   end(): Promise<Item[]> {
     return this.#run((done) => {
       this.#parser.once("error", done);
       this.#parser.once("end", () => done());
-      this.#parser.end();
+      this.#parser.end(this.#quotes.end());
     });
   }
 
@@ -112,7 +151,7 @@ class Rows {
     if (code === "CSV_MAX_RECORD_SIZE") {
       return `is larger than the limit of ${this.#options.maxBytes} bytes (perhaps a quote is not closed)`;
     }
-    return 'quotes must enclose a whole cell, and a quote inside it must be doubled: "say ""hi"""';
+    return howToQuote;
   }
 
   #takeCell(text: string, isQuoted: boolean): Cell {
@@ -157,7 +196,12 @@ class Rows {
 class Utf8Check {
   /** The start of a character that continues in the next chunk. */
   #rest: Buffer = Buffer.alloc(0);
-  #line = 1;
+  #line: number;
+
+  /** `line`: the line of the first byte. */
+  constructor(line: number) {
+    this.#line = line;
+  }
 
   push(chunk: Buffer): number | undefined {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);

@@ -3,14 +3,15 @@
  * any size.
  */
 import { StartError } from "../errors.ts";
-import { type InputLocation, type Item, type Items, requireUtf8, type Splitter, tooLarge } from "./items.ts";
+import { utf8Bytes } from "./encoding.ts";
+import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
 
 /** The two forms of JSON input: an array, or a JSON object on each line (NDJSON). */
 export type JsonForm = "array" | "lines";
 
 /**
  * The items of a JSON array or of NDJSON. Without `form`, the first byte that is not blank decides. Ends after a broken item.
- * Throws StartError if the input has another form, or is not UTF-8 without a byte order mark.
+ * Throws StartError if the input has another form, or is not UTF-8.
  */
 export async function* readJson(
   input: AsyncIterable<Buffer>,
@@ -18,32 +19,19 @@ export async function* readJson(
 ): AsyncGenerator<Items> {
   let bytesRead = 0;
   let splitter: Splitter | undefined;
-  let start: Buffer = Buffer.alloc(0); // the bytes that do not show the format yet
   let line = 1;
-  for await (const chunk of input) {
-    let next = chunk;
+  for await (const chunk of utf8Bytes(input)) {
     bytesRead += chunk.length;
-    if (splitter === undefined) {
-      start = next = Buffer.concat([start, chunk]);
-      if (start.length < 4) continue; // 4 bytes show every byte order mark
-      if (bytesRead === start.length) requireUtf8(start);
-      if (start.every(isBlank)) {
-        // Dropped, so that a long blank start needs neither memory nor a second look.
-        line += lineBreaksIn(start);
-        start = Buffer.alloc(0);
-        continue;
-      }
-      splitter = splitterFor(start, { maxBytes, form, adviceForObject, line });
+    if (splitter === undefined && chunk.every(isBlank)) {
+      line += lineBreaksIn(chunk);
+      continue;
     }
-    const items = splitter.push(next);
+    splitter ??= splitterFor(chunk, { maxBytes, form, adviceForObject, line });
+    const items = splitter.push(chunk);
     yield { items, bytesRead };
     if (items.at(-1)?.kind === "broken") return;
   }
-  if (splitter === undefined && bytesRead > 0) {
-    if (bytesRead === start.length) requireUtf8(start);
-    splitter = splitterFor(start, { maxBytes, form, adviceForObject, line });
-    yield { items: splitter.push(start), bytesRead };
-  }
+  if (bytesRead > 0) splitter ??= splitterFor(Buffer.alloc(0), { maxBytes, form, adviceForObject, line });
   if (splitter !== undefined) yield { items: splitter.end(), bytesRead };
 }
 

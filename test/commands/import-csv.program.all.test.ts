@@ -190,8 +190,8 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
     says: /line 3: is not UTF-8: save the file as "CSV UTF-8"; the rest was not read\n.*the rest of the input cannot be read/,
   },
   {
-    name: "a quote inside of a cell",
-    csv: 'name,stock\nA,1\n5" pipe,1\n',
+    name: "text behind a cell in quotes",
+    csv: 'name,stock\nA,1\n"5" pipe,1\n',
     says: /line 3: quotes must enclose a whole cell.*\n.*the rest of the input cannot be read/,
   },
   { name: "text after a quote", csv: 'name\n"A"B\n', says: /line 2: quotes must enclose a whole cell/ },

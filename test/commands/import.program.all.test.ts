@@ -162,7 +162,6 @@ const refusals: readonly { name: string; args: string[]; says: RegExp }[] = [
   },
   { name: "a folder", args: ["topics", "."], says: /it is a folder/ },
   { name: "UTF-16", args: ["topics", "utf16"], says: /UTF-16/ },
-  { name: "a byte order mark", args: ["topics", "bom"], says: /byte order mark/ },
 ];
 
 for (const { name, args, says } of refusals) {

@@ -54,8 +54,10 @@ test(`${kills} times killed during a rewind, all of it or nothing is there`, asy
   const path = join(folder, "kill.db");
   let program = await startProgram(path);
   const lines = Array.from({ length: resources }, (_, n) => `{"id":"${n}","pad":"${"x".repeat(n % 200)}"}\n`);
-  const imported = await send(program.port, "things/_import", lines.join(""), "application/x-ndjson");
-  assert.equal(imported?.status, 200);
+  for (const part of [lines.slice(0, resources / 2), lines.slice(resources / 2)]) {
+    const imported = await send(program.port, "things/_import", part.join(""), "application/x-ndjson");
+    assert.equal(imported?.status, 200);
+  }
   const full = machineTime();
   await nextMillisecond();
   for (let n = 0; n < resources; n += 1_000) {

@@ -308,7 +308,7 @@ describe("what is refused", () => {
     ["an array as NDJSON", ndjson, '[{"id":"a"}]', /not one JSON object per line: it begins with/],
     ["text as NDJSON", ndjson, "id,title\n", /not one JSON object per line/],
     ["white space as JSON", "application/json", " \n", /not a JSON array: it contains only white space/],
-    ["UTF-16", ndjson, "\ufeff{}", /byte order mark/],
+    ["UTF-16", ndjson, Buffer.from("{}", "utf16le"), /is UTF-16/],
     ["a header without the delimiter", "text/csv", "id;title\na;A\n", /add \?delimiter=%3B to the path/],
     [
       "a header with an unknown attribute",

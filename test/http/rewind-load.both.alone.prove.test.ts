@@ -21,10 +21,10 @@ async function moment(): Promise<number> {
 
 const nameOf = (n: number) => `r${String(n).padStart(5, "0")}`;
 
-/** Imports resources of about one kilobyte, 2,500 at a time. Their ids have the numbers after `first`. */
+/** Imports resources of about one kilobyte, 1,000 at a time. Their ids have the numbers after `first`. */
 async function fill(service: Service, collection: string, first = 0): Promise<void> {
-  for (let from = 0; from < resources; from += 2_500) {
-    const lines = Array.from({ length: 2_500 }, (_, n) =>
+  for (let from = 0; from < resources; from += 1_000) {
+    const lines = Array.from({ length: 1_000 }, (_, n) =>
       JSON.stringify({ id: nameOf(first + from + n), n: 0, text: "x".repeat(950) }),
     );
     const { status, text } = await service.send({

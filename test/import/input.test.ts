@@ -14,10 +14,10 @@ interface Given extends InputFormat {
 }
 
 async function itemsOf(
-  text: string,
+  text: string | Buffer,
   { size, maxBytes = 10_000, schema, ...format }: Given = {},
 ): Promise<Item[]> {
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(text as string);
   async function* chunks() {
     const step = size ?? Math.max(1, bytes.length);
     for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
@@ -32,7 +32,7 @@ async function itemsOf(
 }
 
 /** The resources; `line: reason` for what is none. */
-async function read(text: string, given: Given = {}): Promise<unknown[]> {
+async function read(text: string | Buffer, given: Given = {}): Promise<unknown[]> {
   return (await itemsOf(text, given)).map((item) =>
     item.kind === "text"
       ? (JSON.parse(item.bytes.toString()) as unknown)
@@ -40,7 +40,7 @@ async function read(text: string, given: Given = {}): Promise<unknown[]> {
   );
 }
 
-const refuses = (text: string, given: Given, says: RegExp) =>
+const refuses = (text: string | Buffer, given: Given, says: RegExp) =>
   assert.rejects(read(text, given), (error: unknown) => {
     assert.ok(error instanceof StartError);
     assert.match(error.message, says);
@@ -58,6 +58,30 @@ const deep = {
   data: { other: { items: [{}] }, items: [{ id: "é" }], rest: null },
   items: [],
 };
+
+describe("the encoding", () => {
+  test("may begin with a byte order mark, however its bytes arrive", async () => {
+    for (const size of [1, 2, 3, 4, 5, undefined]) {
+      assert.deepEqual(await read('\ufeff{"a":1}\n{"a":2}', { size }), [{ a: 1 }, { a: 2 }]);
+      assert.deepEqual(await read('\ufeff \n[{"a":1}]', { size }), [{ a: 1 }]);
+      assert.deepEqual(await read('\ufeff{"in":[{"a":1}]}', { size, at: "in" }), [{ a: 1 }]);
+      assert.deepEqual(await read('\ufeff{"a":1}', { size, at: "." }), [{ a: 1 }]);
+      assert.deepEqual(await read("\ufeffa,b\n1,2\n", { size, form: "csv" }), [{ a: "1", b: "2" }]);
+    }
+    await refuses("\ufeff \n", { form: "array" }, /only white space/);
+  });
+
+  test("is refused if it is UTF-16 or compressed", async () => {
+    for (const format of [{}, { at: "a" }, { form: "csv" }] as const) {
+      await refuses(
+        Buffer.from('\ufeff{"a":1}', "utf16le"),
+        format,
+        /^The input is UTF-16\. Convert it to UTF-8\.$/,
+      );
+      await refuses(Buffer.from("1f8b080000", "hex"), format, /compressed with gzip/);
+    }
+  });
+});
 
 describe("a list in an object", () => {
   for (const [name, value, at, expected] of [
@@ -183,6 +207,27 @@ describe("one object", () => {
       { form: "array" },
       /not a JSON array.* set at to <name of the list>/,
     );
+  });
+});
+
+describe("the line of spreadsheets that names the delimiter", () => {
+  test("is read before the header, and counts as a line", async () => {
+    for (const size of [1, 3, 7, undefined])
+      for (const end of ["\n", "\r\n", "\r"]) {
+        const text = (first: string) => [`\ufeff${first}`, "a;b|c", "1;2", "", "1", ""].join(end);
+        const lines = async (first: string, given: Given = {}) =>
+          read(text(first), { form: "csv", size, ...given });
+        const wrong = "5: invalid: has 1 cell, but the header has 2";
+        assert.deepEqual(await lines("sep=;"), [{ a: "1", "b|c": "2" }, wrong]);
+        assert.deepEqual(await lines("SEP=|"), [wrong.replace("5", "3"), wrong]);
+        const named = await lines("sep=,", { delimiter: ";" });
+        assert.deepEqual(named, [{ a: "1", "b|c": "2" }, wrong]);
+      }
+  });
+
+  test("is a header if it names none", async () => {
+    assert.deepEqual(await read("sep=\n1\n", { form: "csv" }), [{ "sep=": "1" }]);
+    assert.deepEqual(await read("sep=ab\n1\n", { form: "csv" }), [{ "sep=ab": "1" }]);
   });
 });
 

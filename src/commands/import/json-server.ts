@@ -6,7 +6,8 @@ import { Tokenizer, TokenType } from "@streamparser/json";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
-import { type Items, requireUtf8 } from "../../import/items.ts";
+import { withoutMark } from "../../import/encoding.ts";
+import type { Items } from "../../import/items.ts";
 import { readJson } from "../../import/read-json.ts";
 import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader } from "../../store/open.ts";
@@ -162,8 +163,7 @@ interface Member {
  * or if a name occurs twice. `file` names the database in messages.
  */
 function readDatabase(bytes: Buffer, file: string): readonly Member[] {
-  requireUtf8(bytes);
-  const members = new MemberReader(bytes, file).read();
+  const members = new MemberReader(withoutMark(bytes), file).read();
   const names = members.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined)

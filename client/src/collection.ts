@@ -47,6 +47,8 @@ export interface ImportOptions extends CallOptions {
    * @default all resources are new
    */
   readonly on?: string | readonly string[];
+  /** The member that is the id of each resource, such as `_id`; `none`: each resource gets a new id. @default "id" */
+  readonly id?: string;
   /**
    * How ids that do not fit the collection are replaced. References to these resources are rewritten. `keep-in:` names the attribute that
    * keeps the old id. @default such resources are invalid
@@ -205,15 +207,16 @@ export class CollectionClient<
 
   #importCall(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, on, ids, ...options }: ImportOptions & Partial<ImportTextOptions>,
+    { dryRun, skipInvalid, on, id, ids, ...options }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
-    const { type = "application/x-ndjson", delimiter, at, timeoutMs = 600_000, ...call } = options;
+    const { type = "application/json", delimiter, at, timeoutMs = 600_000, ...call } = options;
     const query = new URLSearchParams({
       ...(dryRun === true ? { dryRun: "true" } : {}),
       ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
       ...(delimiter === undefined ? {} : { delimiter }),
       ...(at === undefined ? {} : { at }),
       ...(on === undefined ? {} : { on: String(on) }),
+      ...(id === undefined ? {} : { id }),
       ...(ids === undefined ? {} : { ids }),
     }).toString();
     return {
@@ -222,7 +225,7 @@ export class CollectionClient<
       method: "POST",
       path: `${this.path}/_import${query === "" ? "" : `?${query}`}`,
       headers: { "Content-Type": type },
-      body: isBody(given) ? given : given.map((each) => `${JSON.stringify(each)}\n`).join(""),
+      body: isBody(given) ? given : JSON.stringify(given),
       isRepeatable: dryRun === true,
     };
   }

@@ -55,7 +55,8 @@ export class LastStates {
         // Only the last change of a resource can belong to a life that ends after this read.
         const last = new Set(some.map(({ id }) => timeline.lastOf(id)));
         const read = () => this.#read(collection, [...last]);
-        const place = `${this.#watch.commits(collection)} ${change.sequence} ${some.length} ${collection}`;
+        const end = changes.at(-1)?.sequence;
+        const place = `${this.#watch.commits(collection)} ${change.sequence} ${end} ${collection}`;
         known = await (isShared ? this.#reads.read(place, read) : read());
       }
       const states = known.get(change.id) as LastStatesOf;
@@ -93,7 +94,7 @@ export class LastStates {
   }
 }
 
-/** No change has this version, so no delete follows it. */
+/** Higher than every version, so the store searches no end. */
 const noVersion = Number.MAX_SAFE_INTEGER;
 
 function stateOf(text: string | undefined): State | undefined {

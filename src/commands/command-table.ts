@@ -69,6 +69,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "--skip-invalid": "import the valid resources, and list the invalid ones",
       "--on <attributes>":
         "change the resources that have the same value in a unique attribute, such as email",
+      "--id <name>": "attribute or column that is the id, such as _id; none: each resource gets a new id",
       "--ids <how>": "new ids for resources whose ids do not fit: replace, or keep-in:<attribute>",
       "--to <url>": "import into a running service: the URL of its collections",
       "--token <token>": tokenFor("of an administrator, for --to"),

@@ -11,6 +11,7 @@ import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
+import { type IdMember, idMemberForms, readIdMember } from "../import/id-member.ts";
 import { type Advice, type InputFormat, readInput } from "../import/input.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
 import { faultOfPlace } from "../import/nested-list.ts";
@@ -38,6 +39,7 @@ export async function runImport(
   const {
     skipInvalid,
     on: named,
+    id: idFlag,
     ids: idsFlag,
     format: formatName,
     delimiter,
@@ -48,14 +50,20 @@ export async function runImport(
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
   const on = typeof named === "string" ? keyOf(named, collection) : undefined;
+  const id = idMemberOf(idFlag);
   const ids = newIdsOf(idsFlag);
   requireKept(collection, ids, on);
   const format = formatOf(file, { format: formatName, delimiter, at });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
     const start = performance.now();
-    const items = readInput(stream, format, { collection, maxBytes: config.http.limits.bodyBytes, advice });
-    const options = { skipInvalid: skipInvalid === true, on, ids, signal };
+    const items = readInput(stream, format, {
+      collection,
+      maxBytes: config.http.limits.bodyBytes,
+      id,
+      advice,
+    });
+    const options = { skipInvalid: skipInvalid === true, on, id, ids, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
     reportImport(result as ImportResult, await effortSince(start, config));
@@ -67,6 +75,14 @@ function keyOf(named: string, collection: Collection): Unique {
   const key = keyNamed(named.split(","), { ...collection, visibility: undefined });
   if (key === undefined) throw new StartError(`--on ${whyNoKey({ ...collection, visibility: undefined })}.`);
   return key;
+}
+
+/** The member that the option `--id` names. Throws StartError. */
+function idMemberOf(flag: unknown): IdMember | undefined {
+  if (flag === undefined) return undefined;
+  const member = readIdMember(String(flag));
+  if (member === undefined) throw new StartError(`--id ${idMemberForms}.`);
+  return member;
 }
 
 /** How the option `--ids` replaces ids. Throws StartError. */
@@ -95,7 +111,7 @@ export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
 async function importTo(
   address: string,
   { name: collection, file }: { name: string; file: string },
-  { skipInvalid, on, ids, dryRun, token, format: formatName, delimiter, at, config, store }: Flags,
+  { skipInvalid, on, id, ids, dryRun, token, format: formatName, delimiter, at, config, store }: Flags,
   env: Environment,
 ): Promise<void> {
   if (config !== undefined || store !== undefined)
@@ -107,6 +123,7 @@ async function importTo(
     dryRun: isDryRun,
     skipInvalid: skipInvalid === true,
     on: typeof on === "string" ? on : undefined,
+    id: typeof id === "string" ? id : undefined,
     ids: typeof ids === "string" ? ids : undefined,
   };
   const format = formatOf(file, { format: formatName, delimiter, at });
@@ -255,7 +272,7 @@ async function openSource(file: string): Promise<Source> {
 }
 
 const advice: Advice = (option, value) =>
-  `add --${option} ${/^[\w.]+$/.test(value) ? value : JSON.stringify(value)}`;
+  `add --${option} ${/^\w[\w.]*$/.test(value) ? value : JSON.stringify(value)}`;
 
 /** The format from the options `--format`, `--delimiter` and `--at`, or from the name of the file. Throws StartError. */
 export function formatOf(file: string, { format, delimiter, at }: Flags): InputFormat {

@@ -3,10 +3,11 @@ import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
 import { suggest } from "../collection/messages.ts";
-import { findOverlap, type Path, parsePath } from "../collection/paths.ts";
+import { findOverlap, formatPath, type Path, parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
 import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
+import type { IdMember } from "./id-member.ts";
 
 /** The attribute of one column. */
 export interface Column {
@@ -26,6 +27,7 @@ export interface HeaderOptions {
   collection: Collection;
   delimiter?: string | undefined;
   limits?: JsonLimits | undefined;
+  id?: IdMember | undefined;
   advice: (option: "delimiter", delimiter: string) => string;
 }
 
@@ -35,14 +37,27 @@ export interface HeaderOptions {
  */
 export function readHeader(
   header: readonly Cell[],
-  { collection, delimiter, limits, advice }: HeaderOptions,
+  { collection, delimiter, limits, id, advice }: HeaderOptions,
 ): readonly Column[] {
-  const names = header.map(({ text }) => text);
   requireDelimiter(header, delimiter, advice);
+  const names = withIdColumn(
+    header.map(({ text }) => text),
+    id,
+  );
   if (limits !== undefined) requireWithin(names, limits);
   const columns = names.map((name, index) => readColumn(collection, name, index));
   requireDistinct(columns.map(({ path }) => path));
   return columns;
+}
+
+/** The names with `id` in place of the one that has the ids. Throws StartError if none has. */
+function withIdColumn(names: readonly string[], id: IdMember | undefined): readonly string[] {
+  if (id === undefined || id === "none") return names;
+  const wanted = formatPath(id);
+  const place = names.findIndex((name) => withoutGuard(name.trim()) === wanted);
+  if (place === -1)
+    throw new StartError(`The header does not name ${JSON.stringify(wanted)}. ${suggest(wanted, names)}`);
+  return names.with(place, "id");
 }
 
 /** Limits the number and the depth of columns, because both make the checks of a header slower. */
@@ -74,7 +89,8 @@ function requireDelimiter(
     each !== (delimiter ?? ",") && cells.some(({ text }) => text.includes(each));
   const unquoted = header.filter(({ isQuoted }) => !isQuoted);
   const inNames = delimiter === undefined ? [";", "\t"].find(isIn(unquoted)) : undefined;
-  const inOnly = header.length === 1 && delimiter !== "," ? [",", "\t", "|"].find(isIn(header)) : undefined;
+  const inOnly =
+    header.length === 1 && delimiter !== "," ? [",", ";", "\t", "|"].find(isIn(header)) : undefined;
   const found = inNames ?? inOnly;
   if (found === undefined) return;
   const option = found === "\t" ? "tab" : found;

@@ -1,17 +1,7 @@
 /**
- * The quotes of CSV as programs write them, made those of RFC 4180: blanks beside the quotes of a cell, and quotes inside it behind a backslash.
- * A file that follows RFC 4180 stays unchanged: only a quote behind a backslash that ends no cell shows that backslashes escape.
+ * Rewrites the quotes of CSV to the form of RFC 4180: blanks beside the quotes of a cell, and quotes inside it behind a backslash. A file that
+ * follows RFC 4180 stays unchanged: only a quote behind a backslash that ends no cell shows that backslashes escape.
  */
-
-/** A quote of which nobody can say what it means. */
-export class UnclearQuote extends Error {
-  readonly line: number;
-
-  constructor(line: number) {
-    super("There is text behind the end of a cell in quotes.");
-    this.line = line;
-  }
-}
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -32,30 +22,32 @@ type State = "before" | "plain" | "quoted" | "behind" | "escape" | "escaped";
 export class CsvQuotes {
   readonly #delimiter: Buffer;
   #state: State = "before";
-  /** The line of the last byte. */
-  #line: number;
+  #isUnclear = false;
   /** The number of bytes of the delimiter that the last bytes have. */
   #matched = 0;
   /** Whether a backslash in a cell with quotes escapes what follows. */
   #isEscaping = false;
-  /** Whether a backslash was read as text that would be another text if backslashes escape. */
-  #wasText = false;
+  /** Whether a backslash was text so far: a later escape would contradict it. */
+  #hasTextBackslash = false;
   /** The blanks before a cell, or behind its last quote. */
   #blanks: number[] = [];
   #out: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** `line`: the line of the first byte. */
-  constructor(delimiter: string, line: number) {
+  constructor(delimiter: string) {
     this.#delimiter = Buffer.from(delimiter);
-    this.#line = line;
   }
 
-  /** Returns the bytes as RFC 4180 writes them. A quote at the end waits for the next part. Throws UnclearQuote. */
+  /** Whether the input has a quote whose meaning is unclear: text follows the end of a cell in quotes. */
+  get isUnclear(): boolean {
+    return this.#isUnclear;
+  }
+
+  /** Returns the bytes as RFC 4180 writes them, up to a quote that is unclear. A quote at the end waits for the next part. */
   push(chunk: Buffer): Buffer {
     if (this.#isUnchanged(chunk)) return chunk;
     this.#begin(chunk.length);
-    for (let at = 0; at < chunk.length; at++) {
+    for (let at = 0; at < chunk.length && !this.#isUnclear; at++) {
       at = this.#copyText(chunk, at);
       if (at < chunk.length) this.#take(chunk[at] as number);
     }
@@ -105,13 +97,11 @@ export class CsvQuotes {
     if (last === undefined) return true;
     const isOutside = this.#state === "plain" || (this.#state === "before" && this.#blanks.length === 0);
     if (!isOutside || this.#delimiter.length > 1 || isBlank(last) || chunk.includes(quote)) return false;
-    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, at + 1)) this.#line++;
     this.#state = this.#mayEndCell(last) ? "before" : "plain";
     return true;
   }
 
   #take(next: number): void {
-    if (next === lineFeed) this.#line++;
     switch (this.#state) {
       case "quoted":
         if (next === quote) this.#state = "behind";
@@ -160,7 +150,7 @@ export class CsvQuotes {
   #takeEscape(next: number): void {
     this.#state = next === quote && !this.#isEscaping ? "escaped" : "quoted";
     if (this.#state === "escaped") return;
-    if (next === backslash && !this.#isEscaping) this.#wasText = true;
+    if (next === backslash && !this.#isEscaping) this.#hasTextBackslash = true;
     if (this.#isEscaping && next === quote) this.#put(quote, quote);
     else if (this.#isEscaping && next === backslash) this.#put(backslash);
     else this.#put(backslash, next);
@@ -169,14 +159,14 @@ export class CsvQuotes {
   /** Takes a byte behind a backslash and a quote, of which the backslash is text or escapes the quote. */
   #takeEscaped(next: number): void {
     if (this.#mayEndCell(next)) {
-      this.#wasText = true;
+      this.#hasTextBackslash = true;
       this.#endCell([backslash], next);
     } else if (next === quote) {
-      this.#wasText = true;
+      this.#hasTextBackslash = true;
       this.#put(backslash, quote, quote);
       this.#state = "quoted";
     } else {
-      if (this.#wasText) throw new UnclearQuote(this.#line);
+      this.#isUnclear = this.#hasTextBackslash;
       this.#isEscaping = true;
       this.#put(quote, quote);
       this.#state = "quoted";
@@ -185,7 +175,10 @@ export class CsvQuotes {
   }
 
   #endCell(last: readonly number[], next: number): void {
-    if (!this.#mayEndCell(next)) throw new UnclearQuote(this.#line);
+    if (!this.#mayEndCell(next)) {
+      this.#isUnclear = true;
+      return;
+    }
     this.#put(...last, quote, next);
     this.#blanks = [];
     this.#state = this.#endsCell(next) ? "before" : "plain";

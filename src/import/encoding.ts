@@ -10,7 +10,7 @@ const signatures: readonly { bytes: readonly number[]; what: string }[] = [
 
 const byteOrderMark = Buffer.from("\ufeff");
 
-/** As many bytes show every signature. */
+/** Enough bytes for every signature. */
 const signatureBytes = 4;
 
 /**

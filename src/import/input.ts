@@ -1,8 +1,10 @@
 /** What an input of an import is: its format, and where its resources are. The command and the service read inputs in the same way. */
 import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
+import type { IdMember } from "./id-member.ts";
 import type { Item, Items } from "./items.ts";
 import { readNested } from "./nested-list.ts";
 import { readCsv } from "./read-csv.ts";
@@ -27,6 +29,8 @@ export interface InputRules {
   maxBytes: number;
   /** The limits of the header of CSV. @default none */
   limits?: JsonLimits | undefined;
+  /** Which member of an item is its id. The reader of the items (`item-reader.ts`) must know it too. @default `id` */
+  id?: IdMember | undefined;
   advice: Advice;
 }
 
@@ -42,11 +46,15 @@ export function readInput(
   const { maxBytes } = rules;
   if (form === "csv") return readCsv(input, { ...rules, delimiter });
   if (at !== undefined) return readNested(input, at, maxBytes);
-  const adviceForObject = `If its resources are in a list inside the object, ${rules.advice("at", "<name of the list>")}.`;
+  const adviceForObject =
+    'If the object contains the resources in a list, name the list with the option "at".';
   return requireResources(readJson(input, { maxBytes, form, adviceForObject }), rules);
 }
 
 type TextItem = Extract<Item, { kind: "text" }>;
+
+/** The most lines that are held until it is known whether they are one object. */
+const maxHeld = 1_000;
 
 /**
  * Passes the items on. Throws StartError if the first of several lines is only the beginning of an object, or if the input is one object that
@@ -57,38 +65,36 @@ async function* requireResources(
   { collection, advice, maxBytes }: InputRules,
 ): AsyncGenerator<Items> {
   const held: Item[] = [];
+  let heldBytes = 0;
   let bytesRead = 0;
-  let isKnown = false;
-  for await (const { items, bytesRead: bytes } of input) {
-    bytesRead = bytes;
-    if (isKnown) {
-      yield { items, bytesRead };
+  /** What the input is: one object over several lines, or resources. `undefined` before its second item. */
+  let kind: "object" | "resources" | undefined;
+  for await (const part of input) {
+    bytesRead = part.bytesRead;
+    if (kind === "resources") {
+      yield part;
       continue;
     }
-    held.push(...items);
-    if (held.length < 2 && held[0]?.location.element === undefined) continue;
-    if (isSpread(held)) {
-      // More lines can name the list that is in the object.
-      if (sizeOf(held) < maxBytes) continue;
-      throw wrapped(held, advice);
+    for (const item of part.items) {
+      held.push(item);
+      heldBytes += item.kind === "text" ? item.bytes.length : 0;
     }
-    isKnown = true;
-    yield { items: held.splice(0), bytesRead };
+    const isKnown = held.length > 1 || held[0]?.location.element !== undefined;
+    if (isKnown) kind ??= isSpread(held) ? "object" : "resources";
+    // More lines of an object can name the list that is in it.
+    if (kind === "object" && (heldBytes >= maxBytes || held.length >= maxHeld)) break;
+    yield { items: kind === "resources" ? held.splice(0) : [], bytesRead };
   }
-  if (isSpread(held)) throw wrapped(held, advice);
+  if (kind === "object") throw severalLines(held, advice);
   const [only] = held;
-  if (held.length === 1 && only?.kind === "text") requireResource(only, collection, advice);
-  if (held.length > 0) yield { items: held, bytesRead };
+  if (only?.kind === "text") requireResource(only, collection, advice);
+  yield { items: held, bytesRead };
 }
 
 /** Whether one JSON object has several lines: the first is not whole, and the second is inside the object. */
 function isSpread([first, second]: readonly Item[]): boolean {
   if (first?.kind !== "text" || second?.kind !== "text" || first.location.element !== undefined) return false;
   return parsed(first.bytes) === undefined && /^\s*["}[\]]/.test(second.bytes.toString("latin1"));
-}
-
-function sizeOf(items: readonly Item[]): number {
-  return items.reduce((sum, item) => sum + (item.kind === "text" ? item.bytes.length : 0), 0);
 }
 
 function requireResource({ bytes, location }: TextItem, collection: Collection, advice: Advice): void {
@@ -99,10 +105,10 @@ function requireResource({ bytes, location }: TextItem, collection: Collection, 
   if (lists.length > 0) throw oneObject(lists, advice);
 }
 
-function wrapped(items: readonly Item[], advice: Advice): StartError {
+function severalLines(items: readonly Item[], advice: Advice): StartError {
   const text = items.map((item) => (item.kind === "text" ? item.bytes.toString() : "")).join("\n");
   const value = parsed(Buffer.from(text));
-  return oneObject(isObject(value) ? listsIn(value) : namedLists(text), advice);
+  return oneObject(isObject(value) ? listsIn(value) : firstList(text), advice);
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -125,26 +131,25 @@ function listsIn(value: Record<string, unknown>, depth = 0): string[][] {
 /** A list is looked for in the object, and in this many objects inside it. */
 const maxDepth = 2;
 
-/** The names in front of lists of objects, in a text that is not whole. */
-function namedLists(text: string): string[][] {
-  return [...text.matchAll(/"([^"\\]+)"\s*:\s*\[\s*\{/g)].slice(0, 1).map(([, name = ""]) => [name]);
+/** The name in front of the first list of objects, in a text that is not whole. */
+function firstList(text: string): string[][] {
+  const [, name] = /"([^"\\]+)"\s*:\s*\[\s*\{/.exec(text) ?? [];
+  return name === undefined ? [] : [[name]];
 }
+
+/** The most lists that a message names. */
+const maxNamed = 3;
 
 function oneObject(lists: readonly string[][], advice: Advice): StartError {
   const names = lists
     .filter((path) => path.every((name) => !name.includes(".")))
-    .map((path) => path.join("."));
+    .map((path) => path.join("."))
+    .slice(0, maxNamed);
+  const whole = `To import the object as one resource, ${advice("at", ".")}.`;
   const [first] = names;
-  const whole = `to import the object as one resource, ${advice("at", ".")}`;
-  if (first === undefined)
-    return new StartError(
-      `The input is one JSON object over several lines: ${whole}. If it contains the resources in a list, name the list in place of the dot.`,
-    );
-  const inIt = names
-    .slice(0, 3)
-    .map((name) => JSON.stringify(name))
-    .join(", ");
   return new StartError(
-    `The input is one JSON object, with a list of objects in ${inIt}. To import that list, ${advice("at", first)}; ${whole}.`,
+    first === undefined
+      ? `The input is one JSON object over several lines. ${whole} To import a list inside it, name the list in place of the dot.`
+      : `The input is one JSON object, with a list of objects in ${names.map(shortJson).join(", ")}. To import that list, ${advice("at", first)}. ${whole}`,
   );
 }

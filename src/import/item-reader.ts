@@ -12,9 +12,10 @@ import { Problem, type Violation } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
 import { toFragment } from "../json/pointer.ts";
-import type { JsonLimits } from "../json/values.ts";
+import { type JsonLimits, setMember } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
+import { type IdMember, moveId } from "./id-member.ts";
 import { faultOf, type InputLocation, type Item, type ItemViolation, withValue } from "./items.ts";
 import { isUnfit, type KindOf, type NewIds, newIdFor, renewReferences, unfitIdViolation } from "./new-ids.ts";
 import type { Spool } from "./spool.ts";
@@ -107,6 +108,8 @@ export interface ReadingOptions {
   skipInvalid: boolean;
   /** The unique key by which items change resources (`merge.ts`). @default all items are new resources */
   on?: Unique | undefined;
+  /** Which member of an item is its id. @default `id` */
+  id?: IdMember | undefined;
   /** How ids that do not fit the collection are replaced. @default they are invalid */
   ids?: NewIds | undefined;
   /** The kinds of ids of other collections, to rewrite references. Needed with `ids`. @default they are UUIDs */
@@ -197,11 +200,11 @@ export class ItemReader {
   #takeText(item: Extract<Item, { kind: "text" }>): Row | undefined {
     const { collection } = this;
     const { location } = item;
-    const { limits, on, ids, kindOf } = this.#options;
+    const { limits, on, ids, id: member, kindOf } = this.#options;
     const resource =
       on === undefined
-        ? readResource(item, { collection, limits, at: this.at, ids, kindOf })
-        : readPlain(item, { collection, limits, on, keys: this.#keys });
+        ? readResource(item, { collection, limits, at: this.at, id: member, ids, kindOf })
+        : readPlain(item, { collection, limits, on, id: member, keys: this.#keys });
     if (!("textWith" in resource)) {
       this.invalid.add(location, resource);
       return undefined;
@@ -239,7 +242,7 @@ interface ValidResource {
 }
 
 /** What a resource must fit, and the time of the import as Unix time in milliseconds. */
-interface ResourceRules extends Pick<ReadingOptions, "limits" | "ids" | "kindOf"> {
+interface ResourceRules extends Pick<ReadingOptions, "limits" | "id" | "ids" | "kindOf"> {
   collection: Collection;
   at: number;
 }
@@ -249,10 +252,12 @@ type TextItem = Extract<Item, { kind: "text" }>;
 /** Parses and validates the text of an item, in the same way as the body of a create. If it is not a valid resource, returns what is wrong. */
 function readResource(
   item: TextItem,
-  { collection, limits, at, ids, kindOf = () => "uuid" }: ResourceRules,
+  { collection, limits, at, id: member, ids, kindOf = () => "uuid" }: ResourceRules,
 ): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
+  const unclear = member === undefined ? [] : moveId(value, member, ids);
+  if (unclear.length > 0) return unclear.map((each) => withValue(each, value));
   const { idKind } = collection;
   const unfit = Object.hasOwn(value, "id") && isUnfit(idKind, value.id) ? { id: value.id } : undefined;
   const found = unfit === undefined ? [] : replaceId(value, { collection, ids });
@@ -267,7 +272,7 @@ function readResource(
   };
 }
 
-/** Gives a resource an id that fits, or removes its id so that it gets an integer. Returns what is wrong, then it changes nothing. */
+/** Gives a resource an id that fits, or removes its id so that it gets an integer. If it returns violations, it has changed nothing. */
 function replaceId(
   value: Record<string, unknown>,
   { collection: { name, idKind }, ids }: Pick<ResourceRules, "collection" | "ids">,
@@ -281,7 +286,7 @@ function replaceId(
       'has a value already, so it cannot keep the old id. Name another attribute in the option "ids"';
     return [{ in: "body", pointer: toFragment([keepIn]), code: "keepIn", detail }];
   }
-  if (keepIn !== undefined) value[keepIn] = value.id;
+  if (keepIn !== undefined) setMember(value, keepIn, value.id);
   if (idKind === "integer") delete value.id;
   else value.id = newIdFor(name, value.id);
   return [];
@@ -314,11 +319,14 @@ function readPlain(
     collection: { idKind },
     limits,
     on,
+    id: member,
     keys,
   }: Omit<ResourceRules, "at"> & { on: Unique; keys: Pick<Spool, "isNewKey"> },
 ): ValidResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
+  const unclear = member === undefined ? [] : moveId(value, member);
+  if (unclear.length > 0) return unclear.map((each) => withValue(each, value));
   const id = fitId(idKind, value.id);
   const detail = "does not fit the collection. Leave it out";
   if (id === undefined && Object.hasOwn(value, "id"))

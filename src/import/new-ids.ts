@@ -55,7 +55,7 @@ export function isUnfit(kind: IdKind, id: unknown): boolean {
 /** The namespace of the UUIDs (RFC 9562, section 5.5). Another one would give other ids to the same files. */
 const namespace = "edc3df29-4ba5-4743-ba3e-20187d0a8199";
 
-/** The UUID that a collection with string ids gives in place of an id. */
+/** The new id in a collection with string ids. The same old id always gets the same one. */
 export function newIdFor(collection: string, old: unknown): string {
   return v5(`${collection} ${JSON.stringify(old)}`, namespace);
 }

@@ -7,8 +7,9 @@ import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "c
 import type { Collection } from "../collection/collection.ts";
 import type { JsonLimits } from "../json/values.ts";
 import { type Cell, type Column, readHeader, rowText } from "./columns.ts";
-import { CsvQuotes, UnclearQuote } from "./csv-quotes.ts";
+import { CsvQuotes } from "./csv-quotes.ts";
 import { utf8Bytes } from "./encoding.ts";
+import type { IdMember } from "./id-member.ts";
 import { type Item, type Items, tooLarge } from "./items.ts";
 
 /** How to read a CSV input. */
@@ -20,6 +21,8 @@ export interface CsvOptions {
   maxBytes: number;
   /** The limits of the header: `members` is the number of columns, `depth` that of names in one column. @default none */
   limits?: JsonLimits | undefined;
+  /** The column that has the ids. @default "id" */
+  id?: IdMember | undefined;
   /** How to set another delimiter, for an error message: `add --delimiter ;`. */
   advice: (option: "delimiter", delimiter: string) => string;
 }
@@ -63,8 +66,12 @@ async function takeSeparator(
   }
   const [line, separator] = separatorLine.exec(start.toString("latin1", 0, maxSeparator)) ?? [""];
   async function* rest() {
-    yield start.subarray(line.length);
-    yield* { [Symbol.asyncIterator]: () => chunks };
+    try {
+      yield start.subarray(line.length);
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    } finally {
+      await chunks.return?.(); // also if the first part ends the reading
+    }
   }
   return { separator, rest: rest() };
 }
@@ -83,6 +90,9 @@ function notUtf8(line: number): Item {
 }
 
 const howToQuote = 'quotes must enclose a whole cell, and a quote inside it must be doubled: "say ""hi"""';
+
+/** More bytes than the parser looks ahead. */
+const lookAhead = Buffer.alloc(16, " ");
 
 class Rows {
   readonly #options: CsvOptions;
@@ -103,7 +113,7 @@ class Rows {
   constructor(options: CsvOptions, line: number) {
     this.#options = options;
     this.#line = line;
-    this.#quotes = new CsvQuotes(options.delimiter ?? ",", line);
+    this.#quotes = new CsvQuotes(options.delimiter ?? ",");
     this.#parser = parse({
       delimiter: options.delimiter ?? ",",
       record_delimiter: ["\r\n", "\n", "\r"],
@@ -119,13 +129,17 @@ class Rows {
   }
 
   async push(chunk: Buffer): Promise<Item[]> {
-    try {
-      const bytes = this.#quotes.push(chunk);
-      return await this.#run((done) => this.#parser.write(bytes, done));
-    } catch (error) {
-      if (!(error instanceof UnclearQuote)) throw error;
-      return [{ kind: "broken", location: { line: error.line }, reason: howToQuote }];
-    }
+    let bytes = this.#quotes.push(chunk);
+    // The parser looks a few bytes ahead before it ends a row.
+    if (this.#quotes.isUnclear) bytes = Buffer.concat([bytes, lookAhead]);
+    const items = await this.#run((done) => this.#parser.write(bytes, done));
+    if (!this.#quotes.isUnclear || items.at(-1)?.kind === "broken") return items;
+    return [...items, { kind: "broken", location: { line: this.#nextLine }, reason: howToQuote }];
+  }
+
+  /** The line of the row that has not ended. */
+  get #nextLine(): number {
+    return this.#line + (this.#parser.info.empty_lines - this.#emptyLines);
   }
 
   end(): Promise<Item[]> {
@@ -142,7 +156,7 @@ class Rows {
     const items = this.#items.splice(0);
     if (error === undefined || error === null) return items;
     if (!(error instanceof CsvError)) throw error;
-    const location = { line: this.#line + (this.#parser.info.empty_lines - this.#emptyLines) };
+    const location = { line: this.#nextLine };
     return [...items, { kind: "broken", location, reason: this.#reasonOf(error) }];
   }
 

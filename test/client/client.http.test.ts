@@ -158,7 +158,7 @@ describe("the client", () => {
     const dry = await articles.import([{ id: "im-1", title: "One" }], { dryRun: true });
     assert.deepEqual([dry.dryRun, dry.imported], [true, 1]);
     const done = await articles.import([{ id: "im-1", title: "One" }, { title: "Two" }]);
-    assert.deepEqual([done.imported, done.generatedIds.first], [2, [{ line: 2 }]]);
+    assert.deepEqual([done.imported, done.generatedIds.first], [2, [{ line: 1, element: 2 }]]);
     assert.equal((await articles.get("im-1")).status, "draft");
     const csv = new Blob(["id\ttitle\tviews\nim-2\tThree\t7\nim-1\tAgain\t1\n"]);
     await assert.rejects(

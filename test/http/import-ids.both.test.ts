@@ -1,7 +1,7 @@
 /** Ids that do not fit: an import refuses them, or gives new ones and rewrites the references to them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { check } from "./check.ts";
+import { check, uuid7 } from "./check.ts";
 import { startServiceForFile } from "./service.ts";
 
 const parents = {
@@ -159,4 +159,61 @@ test("an option that cannot be carried out is refused", async () => {
   }
   const both = await send("replaced", [{ id: "a" }], "?ids=replace&on=email");
   assert.match(both.text, /cannot be combined with/);
+});
+
+describe("the member that is the id", () => {
+  test("can have another name, also inside an object, in JSON and in CSV", async () => {
+    await imported("renamed", [{ _id: "a", n: 1 }, { n: 2 }], "?id=_id");
+    await imported(
+      "renamed",
+      [
+        { _id: { $oid: "b" }, n: 3 },
+        { _id: { $oid: "c", more: 1 }, n: 4 },
+      ],
+      "?id=_id.$oid",
+    );
+    const found = new Map((await list("renamed")).map((each) => [each.n, each]));
+    assert.deepEqual([found.get(1)?.id, found.get(3)?.id], ["a", "b"]);
+    assert.deepEqual(found.get(4), { id: "c", _id: { more: 1 }, n: 4 });
+    assert.match(String(found.get(2)?.id), uuid7);
+    const body = "ID,n\nd,5\n";
+    const path = "/api/v1/renamed/_import";
+    const csv = (query: string) =>
+      service.send({ method: "POST", path: path + query, headers: { "Content-Type": "text/csv" }, body });
+    check(await csv("?id=ID"), { status: 200 });
+    assert.equal((await list("renamed", "&n=5"))[0]?.id, "d");
+    const lost = await csv("?id=_ID");
+    check(lost, { status: 400, problem: "INVALID_IMPORT" });
+    assert.match(lost.text, /does not name \\"_ID\\"\. Did you mean \\"ID\\"\?/);
+  });
+
+  test("can be none: then each resource gets a new id, and an attribute can keep the old one", async () => {
+    await imported("none", [{ id: "same" }, { id: "same" }], "?id=none&ids=keep-in:old");
+    const found = await list("none");
+    assert.deepEqual(
+      found.map(({ old }) => old),
+      ["same", "same"],
+    );
+    for (const { id } of found) assert.match(String(id), uuid7);
+  });
+
+  test("is refused if the resource has an id beside it", async () => {
+    const [error] = await refused("both", [{ id: "a", _id: "b" }], "?id=_id");
+    assert.deepEqual([error?.code, error?.pointer], ["id", "#/id"]);
+    assert.match(error?.detail ?? "", /so has "_id"/);
+    check(await send("both", [], "?id=a..b"), { status: 400, problem: "INVALID_PARAMETER" });
+  });
+
+  test("finds the references and the keys of the resource as any other id does", async () => {
+    await imported(
+      "places",
+      [
+        { old: "x:1", name: "x" },
+        { old: "x:2", parentId: "x:1" },
+      ],
+      "?id=old&ids=replace",
+    );
+    const parent = (await list("places", "&name=x"))[0];
+    assert.equal((await list("places", `&parentId=${parent?.id}`)).length, 1);
+  });
 });

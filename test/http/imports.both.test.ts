@@ -132,7 +132,7 @@ describe("what is imported", () => {
     for (const type of [ndjson, "application/json"]) {
       const refused = await send(name, body, { type });
       check(refused, { status: 400, problem: "INVALID_IMPORT" });
-      assert.match(refused.text, /add \?at=/);
+      assert.match(refused.text, type === ndjson ? /add \?at=features to the path/ : /option \\"at\\"/);
       const { imported } = reportOf(await send(name, body, { type, query: "?at=features&dryRun=true" }));
       assert.equal(imported, 2);
     }

@@ -120,6 +120,26 @@ for (const between of [0, 120])
     assert.deepEqual(await eventsAbout([a, b], {}, "&limit=2"), withdrawn);
   });
 
+test("the end of a long life is found far from it, for pages and for streams", async (t) => {
+  const a = await make({ public: true, title: "v1" });
+  for (let n = 2; n <= 250; n++) await put(a, { public: true, title: `v${n}` });
+  await remove(a);
+  const b = await make({ public: true, title: "w1" });
+  for (let n = 2; n <= 250; n++) await put(b, { public: true, title: `w${n}` });
+  await put(b, { public: false });
+  await remove(b);
+  for (const each of [a, b]) await create(each, { public: true, title: "again" });
+  for (let n = 0; n < 120; n++) await make({ public: false });
+  const long = Array.from({ length: 250 }, (_, n) => `${n === 0 ? "created" : "updated"} a v${n + 1}`);
+  const seen = [...long, "deleted a", "deleted b", "created a again", "created b again"];
+  for (const query of ["", "&limit=70"]) assert.deepEqual(await eventsAbout([a, b], {}, query), seen);
+  const stream = await follow(service, `${path}?since=start`);
+  t.after(() => stream.close());
+  const events: string[] = [];
+  while (!events.includes("created b again")) events.push(...shown(await stream.take(1), [a, b]));
+  assert.deepEqual(events, seen);
+});
+
 test("the filter of the request does not take part in that", async () => {
   const a = await make({ public: true, title: "one" });
   await put(a, { public: true, title: "two" });

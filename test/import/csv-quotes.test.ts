@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { openCollection } from "../../src/collection/collection.ts";
-import { CsvQuotes, UnclearQuote } from "../../src/import/csv-quotes.ts";
+import { CsvQuotes } from "../../src/import/csv-quotes.ts";
 import { readCsv } from "../../src/import/read-csv.ts";
 
 /** The text as it is rewritten, in parts of `size` bytes. */
 function rewritten(text: string, delimiter = ",", size = 1_000): string {
-  const quotes = new CsvQuotes(delimiter, 1);
+  const quotes = new CsvQuotes(delimiter);
   const bytes = Buffer.from(text);
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) parts.push(quotes.push(bytes.subarray(at, at + size)));
@@ -52,20 +52,38 @@ for (const [name, text, expected] of [
     for (let size = 1; size <= text.length; size++) assert.equal(rewritten(text, ",", size), expected);
   });
 
-test("text behind a cell in quotes is refused at its line", async () => {
-  for (const text of ['"a\\\\","\\"b"\n', 'a,"b"c\n', '"b" c\n', '"a""b" "c"\n'])
-    assert.throws(
-      () => rewritten(`x\n${text}`),
-      (error) => error instanceof UnclearQuote && error.line === 2,
-    );
+test("text behind a cell in quotes is refused at the line of its row, and the rows before it are read", async () => {
+  for (const text of ['a,"b"c', '"b" c', '"a""b" "c"', '"a\\\\","\\"b"'])
+    for (const end of ["\n", "\r\n", "\r"]) {
+      async function* input() {
+        yield Buffer.from(["a,b", '"1\n","2"', `${text},x`, "4,5", ""].join(end));
+      }
+      const options = { collection: openCollection("things"), maxBytes: 1_000, advice: () => "" };
+      const items = [];
+      for await (const part of readCsv(input(), options)) items.push(...part.items);
+      assert.deepEqual(
+        items.map(({ kind, location: { line } }) => [kind, line]),
+        [
+          ["text", 2],
+          ["broken", 4],
+        ],
+        text,
+      );
+    }
+});
+
+test("an input is closed when its header ends the reading", async () => {
+  let isClosed = false;
   async function* input() {
-    yield Buffer.from('a,b\n1,2\n"3"4,5\n');
+    try {
+      for (;;) yield Buffer.from("a,a\n1,2\n");
+    } finally {
+      isClosed = true;
+    }
   }
   const options = { collection: openCollection("things"), maxBytes: 1_000, advice: () => "" };
-  const items = [];
-  for await (const part of readCsv(input(), options)) items.push(...part.items);
-  assert.deepEqual(
-    items.map(({ kind, location: { line } }) => [kind, line]),
-    [["broken", 3]],
-  );
+  await assert.rejects(async () => {
+    for await (const _ of readCsv(input(), options));
+  }, /names "a" twice/);
+  assert.ok(isClosed);
 });

@@ -159,14 +159,27 @@ describe("one object", () => {
         await refuses(
           text,
           { size },
-          /in "features", "more"\. To import that list, set at to features; to import .* set at to \.\.$/,
+          /in "features", "more"\. To import that list, set at to features\. To import .* set at to \.\.$/,
         );
     await refuses('{"data":{"items":[{}]},"meta":{}}', {}, /in "data\.items"/);
     await refuses(
       JSON.stringify({ a: 1, b: [1] }, null, 1),
       {},
-      /one JSON object over several lines: to import/,
+      /one JSON object over several lines\. To import the object .* name the list in place of the dot\.$/,
     );
+  });
+
+  test("of many lines is judged once, and few of them are held", async () => {
+    let parts = 0;
+    async function* chunks() {
+      yield Buffer.from("{\n");
+      for (; parts < 100_000; parts++) yield Buffer.from("}\n");
+    }
+    const rules = { collection: openCollection("things"), maxBytes: 1e6, advice: () => "" };
+    await assert.rejects(async () => {
+      for await (const _ of readInput(chunks(), {}, rules));
+    }, /over several lines/);
+    assert.ok(parts <= 1_000, String(parts));
   });
 
   test("is found out from its beginning if it is longer than a resource", async () => {
@@ -205,7 +218,7 @@ describe("one object", () => {
     await refuses(
       JSON.stringify(features),
       { form: "array" },
-      /not a JSON array.* set at to <name of the list>/,
+      /not a JSON array.* name the list with the option "at"\.$/,
     );
   });
 });

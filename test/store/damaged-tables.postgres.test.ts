@@ -111,7 +111,7 @@ function onBoth({ table, keyColumn }: Below): readonly Damage[] {
       damage: [`update ${table("changes_2")} set at = at + ${2n ** 60n} where sequence = 1`],
       mend: [`update ${table("changes_2")} set at = at - ${2n ** 60n} where sequence = 1`],
       found: [
-        /^The change log of the resource numbers\/1, at version 1, is damaged in the store: the service never writes the number in "at" \(table \w+\)\. Requests that read this change, .* get 500 DATA_DAMAGED\. Restore a backup, or remove the resource with "npx holdfast erase"\.$/,
+        /^The change log of the resource numbers\/1, at version 1, is damaged in the store: "at" has a number that the service never writes \(table \w+\)\. Requests that read this change, .* get 500 DATA_DAMAGED\. Restore a backup, or remove the resource with "npx holdfast erase"\.$/,
       ],
     },
     {
@@ -221,7 +221,7 @@ function onSqlite(): readonly Damage[] {
       damage: ["update resources_2 set key = -4 where id = 2"],
       mend: ["update resources_2 set key = 2 where id = 2"],
       found: [
-        /^The resource numbers\/2 is damaged in the store: its key is no number that the service gives/,
+        /^The resource numbers\/2 is damaged in the store: its key is not one that the service gives/,
       ],
     },
   ];

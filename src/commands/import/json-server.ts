@@ -37,7 +37,9 @@ export async function runDatabaseImport(
 ): Promise<void> {
   if (to !== undefined)
     throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
-  const { skipInvalid, on, ids, format, delimiter, at, ...flags } = localFlags(given);
+  const { skipInvalid, on, id, ids, format, delimiter, at, ...flags } = localFlags(given);
+  if (id !== undefined)
+    throw new StartError(`--id is for one collection: npx holdfast import <collection> ${file} --id ${id}`);
   if (at !== undefined)
     throw new StartError(`--at is for one collection: npx holdfast import <collection> ${file} --at ${at}`);
   if (on !== undefined)

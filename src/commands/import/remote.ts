@@ -25,7 +25,8 @@ export interface Remote extends RunningService {
   skipInvalid: boolean;
   /** The attributes of a unique key, with commas between them. */
   on: string | undefined;
-  /** The option `ids`, as it was given. */
+  /** The options `id` and `ids`, as they were given. */
+  id: string | undefined;
   ids: string | undefined;
 }
 
@@ -52,7 +53,7 @@ export async function importRemotely(
   remote: Remote,
   input: RemoteInput,
 ): Promise<ImportResult | BegunImport> {
-  const { dryRun, skipInvalid, on, ids } = remote;
+  const { dryRun, skipInvalid, on, id, ids } = remote;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
   let isSent = false;
@@ -81,6 +82,7 @@ export async function importRemotely(
     dryRun,
     skipInvalid,
     ...(on !== undefined && { on }),
+    ...(id !== undefined && { id }),
     ...(ids !== undefined && { ids: ids as "replace" }), // the service checks it
     signal,
     timeoutMs,

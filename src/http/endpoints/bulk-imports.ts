@@ -33,6 +33,11 @@ const parameters: Readonly<Record<(typeof importParameters)[number], { descripti
         "The attributes of a unique key, with commas between them. If a resource of the collection has the same values, that of the body changes it. Otherwise, that of the body is a new resource.",
       schema: { type: "string" },
     },
+    id: {
+      description:
+        "The member of each item that is the id of its resource, such as `_id`: names with dots between them. With `none`, each resource gets a new id.",
+      schema: { type: "string", default: "id" },
+    },
     ids: {
       description:
         "Gives resources new ids if theirs do not fit the collection, and rewrites the references to them: `replace`, or `keep-in:` with the name of an attribute that keeps the old id. Otherwise, such resources are invalid.",

@@ -117,9 +117,9 @@ async function withContentOf<T>(
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
   const spool = new Spool();
-  const { skipInvalid, on, ids } = asked;
+  const { skipInvalid, on, id, ids } = asked;
   const kindOf = (name: string) => findCollection(service, name)?.idKind ?? "uuid";
-  const reader = new ItemReader(collection, { limits, skipInvalid, on, ids, kindOf }, spool);
+  const reader = new ItemReader(collection, { limits, skipInvalid, on, id, ids, kindOf }, spool);
   try {
     const read: Work = { operation, request, isTask, reader, spool };
     await readAll(service, read).catch(throwProblem);
@@ -156,12 +156,12 @@ async function readAll(service: Service, { operation, request, isTask, reader, s
 
 function itemsOf(
   { settings: { limits } }: Service,
-  { collection, asked: { form, delimiter, at } }: Import,
+  { collection, asked: { form, delimiter, at, id } }: Import,
   { content }: HttpRequest,
 ): AsyncIterable<Items> {
   const { bodyBytes: maxBytes, importBytes } = limits;
   const input = withContent(content.chunks(importBytes), form === undefined || form === "array");
-  const rules = { collection, maxBytes, limits: jsonLimits(limits), advice };
+  const rules = { collection, maxBytes, limits: jsonLimits(limits), id, advice };
   return readInput(input, { form, delimiter, at }, rules);
 }
 
@@ -179,12 +179,12 @@ async function* withContent(input: AsyncIterable<Buffer>, isRequired: boolean): 
 }
 
 /** How many resources were added or changed. */
-type Added = Pick<Additions, "count" | "merged" | "reused">;
+type Written = Pick<Additions, "count" | "merged" | "reused">;
 
-const nothing: Added = { count: 0, merged: undefined, reused: new Tally(0) };
+const nothing: Written = { count: 0, merged: undefined, reused: new Tally(0) };
 
 /** Adds the resources to the store in one transaction. Returns how many it has added. */
-async function writeAll(service: Service, work: Work): Promise<Added> {
+async function writeAll(service: Service, work: Work): Promise<Written> {
   const { collection } = work.operation;
   // What has expired would hold unique values, and the import could refer to it.
   await service.expiry?.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
@@ -200,7 +200,7 @@ async function addAll(
   service: Service,
   { operation, request, reader, spool }: Work,
   into: Parameters<Service["load"]>[0],
-): Promise<Added> {
+): Promise<Written> {
   const { asked, caller, collection } = operation;
   const gone = new AbortController();
   const stop = () => gone.abort(clientWentAway());

@@ -1,6 +1,7 @@
 /** Reads the request of an import, without its content: its format and its query parameters. */
 import type { Collection } from "../../collection/collection.ts";
 import type { Unique } from "../../collection/unique.ts";
+import { type IdMember, idMemberForms, readIdMember } from "../../import/id-member.ts";
 import { faultOfPlace } from "../../import/nested-list.ts";
 import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../../import/new-ids.ts";
 import { keyNamed, whyNoKey } from "../../query/unique-keys.ts";
@@ -22,12 +23,14 @@ export interface ImportAsked {
   at: string | undefined;
   /** The unique key by which the resources of the body change those of the collection. @default all of them are new */
   on: Unique | undefined;
+  /** Which member of an item is its id. @default `id` */
+  id: IdMember | undefined;
   /** How ids that do not fit the collection are replaced. @default they are invalid */
   ids: NewIds | undefined;
 }
 
 /** The names of the parameters. */
-export const importParameters = ["dryRun", "skipInvalid", "delimiter", "at", "on", "ids"] as const;
+export const importParameters = ["dryRun", "skipInvalid", "delimiter", "at", "on", "id", "ids"] as const;
 
 /** Reads the parameters. Throws INVALID_PARAMETER with all violations. */
 export function parseImport(query: string, collection: Collection, request: HttpRequest): ImportAsked {
@@ -63,13 +66,15 @@ export function parseImport(query: string, collection: Collection, request: Http
   const on = named === undefined ? undefined : keyNamed(named.split(","), collection);
   if (named !== undefined && on === undefined)
     violations.add(inQuery("on"), "uniqueKey", whyNoKey(collection));
+  const id = readIdMember(given.get("id") ?? "id");
+  if (id === undefined) violations.add(inQuery("id"), "id", idMemberForms);
   const ids = readNewIds(given.get("ids") ?? "");
   if (given.has("ids")) {
     const fault = ids === undefined ? newIdsForms : (whyNotKept(collection, ids) ?? whyNotWithKey(named));
     if (fault !== undefined) violations.add(inQuery("ids"), "ids", fault);
   }
   violations.throwIfAny();
-  return { ...asked, delimiter: given.has("delimiter") ? delimiter : undefined, at, on, ids };
+  return { ...asked, delimiter: given.has("delimiter") ? delimiter : undefined, at, on, id, ids };
 }
 
 /** The delimiter that a text names; `undefined` if it cannot be one. */

@@ -122,7 +122,7 @@ export function brokenWords(collection: string, reason: string, table: string): 
 
 /** A collection whose number of resources or sum of checksums is another one than its head says. */
 export function wrongContents(collection: string, difference: string, table: string): string {
-  return `The collection ${collection} is damaged in the store: ${difference} (table ${table}). Reads and lists answer without what was lost. ${restore}`;
+  return `The collection ${collection} is damaged in the store: ${difference} (table ${table}). Reads and lists lack what was lost. ${restore}`;
 }
 
 /** A collection that lacks its row in a table: its declaration, or its counters. */
@@ -168,7 +168,7 @@ export function wrongNumber({ name, reason, effect }: WrongNumber, table: string
 
 /** The key of a resource, by which other tables refer to it, is none that the service gives. */
 export function wrongKey(collection: string, id: string, table: string): string {
-  return `${nameOfResource(collection, id)} is damaged in the store: its key is no number that the service gives (table ${table}, column key). Creates in the collection get 500 DATA_DAMAGED. ${unlessInternal(collection, orExport)}`;
+  return `${nameOfResource(collection, id)} is damaged in the store: its key is not one that the service gives (table ${table}, column key). Creates in the collection get 500 DATA_DAMAGED. ${unlessInternal(collection, orExport)}`;
 }
 
 /** Characters whose folded form in the store is wrong. */

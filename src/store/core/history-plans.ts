@@ -171,7 +171,8 @@ export class HistoryPlans {
       const deleted = new Map(deletes.map(({ id, superseded }) => [id, superseded]));
       for (const id of ids)
         texts.set(id, { last: current.get(id)?.text ?? deleted.get(id), end: ends.get(id) });
-      size.note(ids.map((id) => `${texts.get(id)?.last}${texts.get(id)?.end?.text ?? ""}`));
+      const found = ids.map((id) => texts.get(id));
+      size.note([...found.map((each) => each?.last), ...found.map((each) => each?.end?.text)], ids.length);
     }
     return texts;
   }
@@ -345,8 +346,8 @@ class SliceSize {
   }
 
   /** Counts what was read. */
-  note(texts: readonly (string | undefined)[]): void {
-    this.#rows += texts.length;
+  note(texts: readonly (string | undefined)[], rows = texts.length): void {
+    this.#rows += rows;
     for (const text of texts) this.#bytes += text?.length ?? 0;
   }
 }

@@ -132,16 +132,24 @@ class OutOfOrder extends Error {
   }
 }
 
-/** The places at which slices ended. Throws OutOfOrder if there is one for the second time. */
+/**
+ * The places at which slices ended. Throws OutOfOrder if they repeat. It keeps one place, and later ones ever more rarely, so it needs no more
+ * memory for a large store (Brent's algorithm).
+ */
 class Places {
-  readonly #seen = new Set<string>();
+  #kept: string | undefined;
+  #steps = 0;
+  #most = 1;
 
   note(place: unknown): void {
     const name = JSON.stringify(place, (_, value) =>
       value instanceof Uint8Array ? [...value] : typeof value === "bigint" ? String(value) : value,
     );
-    if (this.#seen.has(name)) throw new OutOfOrder();
-    this.#seen.add(name);
+    if (name === this.#kept) throw new OutOfOrder();
+    if (++this.#steps < this.#most) return;
+    this.#kept = name;
+    this.#steps = 0;
+    this.#most *= 2;
   }
 }
 

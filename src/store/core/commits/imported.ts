@@ -82,16 +82,19 @@ function* judgeImported(
       : staged.noteNew(collection, id, undefined);
     if (resource.now?.version !== replaces) throw new Error(`An import replaces another version of ${id}.`);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
-    if (after !== undefined && after > 0 && replaces === undefined) reused.push(position);
+    const isReused = after !== undefined && after > 0 && replaces === undefined;
     if (endedBy !== undefined) {
       if (replaces !== undefined) throw new Error("An import ends a resource that it replaces.");
       staged.stage(collection, resource, { next: undefined, at }, ends(endedBy));
+      if (isReused) reused.push(position);
       continue;
     }
     const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
-    if (refusal === undefined) continue;
+    if (refusal === undefined) {
+      if (isReused) reused.push(position);
+      continue;
+    }
     staged.takeBack(before);
-    if (reused.at(-1) === position) reused.pop();
     if (replaces === undefined) taken.delete(id);
     refused.push({ position, ...refusal });
   }

@@ -159,7 +159,7 @@ export function damagedIn(section: Section, item: Item): DamagedItem | undefined
   const wide = Object.entries(layouts[section.kind].columns).filter(isWide);
   if (wide.length > 0) {
     const columns = wide.map(([column]) => `"${column}"`).join(", ");
-    return { name, reason: `the service never writes the number in ${columns}` };
+    return { name, reason: `${columns} has a number that the service never writes` };
   }
   return isIntact ? undefined : { name, reason: wrongChecksum };
 }

@@ -46,7 +46,7 @@ const groups = 1 << 16;
 /** The names of resources whose words in the index are not those of their texts. */
 function differingResources(database: DatabaseSync, collection: NumberedCollection): readonly string[] {
   const sums = new Int32Array(groups);
-  const groupOf = (key: number) => key % groups;
+  const groupOf = (key: number) => ((key % groups) + groups) % groups; // a damaged key can be negative
   compareWords(database, collection, (key, sum) => {
     sums[groupOf(key)] = (sums[groupOf(key)] ?? 0) + sum;
   });

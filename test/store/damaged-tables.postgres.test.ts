@@ -220,9 +220,7 @@ function onSqlite(): readonly Damage[] {
       what: "a resource has a key that no service gives",
       damage: ["update resources_2 set key = -4 where id = 2"],
       mend: ["update resources_2 set key = 2 where id = 2"],
-      found: [
-        /^The resource numbers\/2 is damaged in the store: its key is not one that the service gives/,
-      ],
+      found: [/^The resource numbers\/2 is damaged in the store: its key is not one that the service gives/],
     },
   ];
 }

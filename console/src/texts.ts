@@ -326,6 +326,23 @@ export const listTexts = {
     dryRun
       ? `The check has stopped. ${reason}`
       : `The import has stopped. ${reason} It has changed ${digits(changed)}. The page "Tasks" can undo this.`,
+  delimiter: "Delimiter",
+  delimiters: [
+    { value: ",", label: "Comma" },
+    { value: ";", label: "Semicolon" },
+    { value: "tab", label: "Tab" },
+    { value: "|", label: "Vertical bar" },
+  ],
+  byItself: "As in the first row",
+  placeOfList: "List in the file",
+  wholeFile: "The file is the list",
+  idMember: "Id",
+  unfitIds: "Ids that do not fit",
+  refuseIds: "Are errors",
+  newIdsFor: [
+    { value: "replace", label: "Get new ids" },
+    { value: "keep-in:oldId", label: "Get new ids, keep the old in oldId" },
+  ],
   sameValues: "Change resources that have the same",
   sameValuesHint: "They keep the attributes that the file leaves out.",
   allNew: "None: all of the file is new",

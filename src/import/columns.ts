@@ -3,7 +3,7 @@ import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
 import { suggest } from "../collection/messages.ts";
-import { findOverlap, formatPath, type Path, parsePath } from "../collection/paths.ts";
+import { findOverlap, formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
 import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
@@ -52,7 +52,7 @@ export function readHeader(
 
 /** The names with `id` in place of the one that has the ids. Throws StartError if none has. */
 function withIdColumn(names: readonly string[], id: IdMember | undefined): readonly string[] {
-  if (id === undefined || id === "none") return names;
+  if (id === undefined || id === "none" || isIdPath(id)) return names;
   const wanted = formatPath(id);
   const place = names.findIndex((name) => withoutGuard(name.trim()) === wanted);
   if (place === -1)

@@ -182,6 +182,9 @@ describe("the member that is the id", () => {
       service.send({ method: "POST", path: path + query, headers: { "Content-Type": "text/csv" }, body });
     check(await csv("?id=ID"), { status: 200 });
     assert.equal((await list("renamed", "&n=5"))[0]?.id, "d");
+    const without = { method: "POST", path, headers: { "Content-Type": "text/csv" }, body: "n\n6\n" };
+    for (const query of ["", "?id=id"])
+      check(await service.send({ ...without, path: path + query }), { status: 200 });
     const lost = await csv("?id=_ID");
     check(lost, { status: 400, problem: "INVALID_IMPORT" });
     assert.match(lost.text, /does not name \\"_ID\\"\. Did you mean \\"ID\\"\?/);

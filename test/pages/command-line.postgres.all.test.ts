@@ -35,6 +35,10 @@ const files = {
   "topics.ndjson": '{"id":"a","title":"A"}\n',
   "topics.json.gz": gzipSync('[{"id":"b","title":"B"}]'),
   "topics.csv": "id;title\nc;C\n",
+  "places.geojson": '{"type":"FeatureCollection","features":[{"type":"Feature"}]}',
+  "response.json": '{"data":{"items":[{"n":1}]}}',
+  "products.ndjson": '{"id":"shop:1"}\n',
+  "customers.ndjson": '{"id":"ada@x.org"}\n',
   "db.json": '{"posts":[{"id":"1"}]}',
   "people.json": `[{"id":"${person}"}]`,
 };

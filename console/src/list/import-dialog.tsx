@@ -1,7 +1,8 @@
 /** Imports a file: checks all of it first, and shows the bad lines before anything is written. */
-import { Button, FileButton, Progress, Select } from "@mantine/core";
+import { Button, FileButton, Group, Progress, Select, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
-import { type ImportReport, importReportOf, ProblemError } from "holdfast-client";
+import { type ImportOptions, type ImportReport, importReportOf, ProblemError } from "holdfast-client";
 import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
@@ -10,7 +11,7 @@ import { messageOf } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
 import { client, collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
-import { formatOf } from "./import-file.ts";
+import { formatOf, inDialog } from "./import-file.ts";
 
 interface ImportDialogProps {
   collection: string;
@@ -24,11 +25,14 @@ const accepted = ".csv,.tsv,.json,.ndjson,.jsonl,text/csv,application/json,appli
 async function send(
   collection: string,
   file: File,
-  options: { dryRun: boolean; on: string | null; signal?: AbortSignal },
+  options: { dryRun: boolean; on: string | null; reading: Reading; signal?: AbortSignal },
 ): Promise<ImportReport> {
-  const { on, dryRun, ...others } = options;
-  const format = formatOf(file.name, await file.slice(0, 4_096).text());
-  const asked = { ...format, ...others, dryRun, ...(on !== null && { on }), skipInvalid: true };
+  const { on, dryRun, reading, ...others } = options;
+  const { type, ...found } = formatOf(file.name, await file.slice(0, 4_096).text());
+  const { at, delimiter, id, ids } = reading;
+  const format = type === "text/csv" ? { ...found, ...(delimiter && { delimiter }) } : at && { at };
+  const read = { type, ...format, ...(id && { id }), ...(ids && { ids }) };
+  const asked = { ...read, ...others, dryRun, ...(on !== null && { on }), skipInvalid: true };
   const begun = await collectionClient(collection).importTask(file, asked);
   const ended = await client.$tasks.finished(begun, { ...others, everyMs: 200 }).catch((error: unknown) => {
     if (others.signal?.aborted === true) void client.$tasks.cancel(begun.id).catch(() => {});
@@ -38,22 +42,41 @@ async function send(
   return importReportOf(begun, ended);
 }
 
+/** How the file is read. An empty text leaves it to the service. */
+interface Reading {
+  /** The place of the list in a JSON object. */
+  at: string;
+  /** The delimiter of CSV. */
+  delimiter: string;
+  /** The attribute or column that is the id. */
+  id: string;
+  /** What happens to ids that a collection cannot have. */
+  ids: NonNullable<ImportOptions["ids"]> | "";
+}
+
+const asFound: Reading = { at: "", delimiter: "", id: "", ids: "" };
+
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
   const [report, setReport] = useState<ImportReport>();
   const [problem, setProblem] = useState<string>();
   const [on, setOn] = useState<string | null>(null);
+  const [typed, setReading] = useState(asFound);
+  const [reading] = useDebouncedValue(typed, 300);
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
     setReport(undefined);
     setProblem(undefined);
-    send(collection, file, { dryRun: true, on, signal: stop.signal }).then(setReport, (error: unknown) => {
-      if (!stop.signal.aborted) setProblem(messageOf(error));
-    });
+    send(collection, file, { dryRun: true, on, reading, signal: stop.signal }).then(
+      setReport,
+      (error: unknown) => {
+        if (!stop.signal.aborted) setProblem(messageOf(error));
+      },
+    );
     return () => stop.abort();
-  }, [collection, file, on]);
+  }, [collection, file, on, reading]);
   const { mutate, isPending } = useAction({
-    mutationFn: (checked: File) => send(collection, checked, { dryRun: false, on }),
+    mutationFn: (checked: File) => send(collection, checked, { dryRun: false, on, reading }),
     onSuccess: (done) => {
       const { imported, invalid } = done;
       const message = on === null ? listTexts.imported(imported, invalid) : listTexts.merged(done);
@@ -105,7 +128,8 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
         {file !== undefined && report === undefined && problem === undefined && (
           <Busy>{listTexts.checking}</Busy>
         )}
-        {problem !== undefined && <Bad text={problem} />}
+        {problem !== undefined && <Bad text={inDialog(problem)} />}
+        {file !== undefined && <ReadingFields file={file} value={typed} onChange={setReading} />}
         {report !== undefined && <Summary report={report} valid={valid} />}
       </div>
       {report !== undefined && report.errors.length > 0 && (
@@ -125,6 +149,61 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
         </div>
       )}
     </Dialog>
+  );
+}
+
+interface ReadingFieldsProps {
+  file: File;
+  value: Reading;
+  onChange(next: Reading): void;
+}
+
+/** Asks how the file is read: what a program cannot know for sure. */
+function ReadingFields({ file, value, onChange }: ReadingFieldsProps) {
+  const isCsv = /\.[ct]sv$/i.test(file.name);
+  const set = (part: Partial<Reading>) => onChange({ ...value, ...part });
+  return (
+    <Group gap="sm" align="end">
+      {isCsv ? (
+        <Select
+          size="xs"
+          w={150}
+          label={listTexts.delimiter}
+          placeholder={listTexts.byItself}
+          data={listTexts.delimiters}
+          value={value.delimiter || null}
+          onChange={(next) => set({ delimiter: next ?? "" })}
+          clearable
+        />
+      ) : (
+        <TextInput
+          size="xs"
+          w={150}
+          label={listTexts.placeOfList}
+          placeholder={listTexts.wholeFile}
+          value={value.at}
+          onChange={({ currentTarget }) => set({ at: currentTarget.value.trim() })}
+        />
+      )}
+      <TextInput
+        size="xs"
+        w={120}
+        label={listTexts.idMember}
+        placeholder="id"
+        value={value.id}
+        onChange={({ currentTarget }) => set({ id: currentTarget.value.trim() })}
+      />
+      <Select
+        size="xs"
+        w={240}
+        label={listTexts.unfitIds}
+        placeholder={listTexts.refuseIds}
+        data={listTexts.newIdsFor}
+        value={value.ids || null}
+        onChange={(next) => set({ ids: (next ?? "") as Reading["ids"] })}
+        clearable
+      />
+    </Group>
   );
 }
 

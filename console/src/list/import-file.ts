@@ -2,6 +2,7 @@
 import { useWindowEvent } from "@mantine/hooks";
 import type { ImportType } from "holdfast-client";
 import { useState } from "react";
+import { listTexts } from "../texts.ts";
 
 interface ImportFormat {
   type: ImportType;
@@ -34,6 +35,20 @@ function delimiterOf(text: string): string {
   const counts = [",", ";", "\t", "|"].map((each) => ({ each, count: row.split(each).length }));
   const best = counts.reduce((one, other) => (other.count > one.count ? other : one));
   return best.each === "\t" ? "tab" : best.each;
+}
+
+const optionNames: Readonly<Record<string, string>> = {
+  at: listTexts.placeOfList,
+  delimiter: listTexts.delimiter,
+};
+
+/** A message of the service whose advice names the fields of the dialog in place of query parameters. */
+export function inDialog(message: string): string {
+  return message
+    .replace(/\badd \?(at|delimiter)=(\S+) to the path/g, (_, option: string, value: string) => {
+      return `set “${optionNames[option]}” to ${decodeURIComponent(value)}`;
+    })
+    .replace('with the option "at"', `in “${listTexts.placeOfList}”`);
 }
 
 /** Calls back with a dropped file. Returns whether one is above the page. Without `isOn`, a file that is dropped opens nothing. */

@@ -66,8 +66,8 @@ export function parseImport(query: string, collection: Collection, request: Http
   const on = named === undefined ? undefined : keyNamed(named.split(","), collection);
   if (named !== undefined && on === undefined)
     violations.add(inQuery("on"), "uniqueKey", whyNoKey(collection));
-  const id = readIdMember(given.get("id") ?? "id");
-  if (id === undefined) violations.add(inQuery("id"), "id", idMemberForms);
+  const id = given.has("id") ? readIdMember(given.get("id") ?? "") : undefined;
+  if (given.has("id") && id === undefined) violations.add(inQuery("id"), "id", idMemberForms);
   const ids = readNewIds(given.get("ids") ?? "");
   if (given.has("ids")) {
     const fault = ids === undefined ? newIdsForms : (whyNotKept(collection, ids) ?? whyNotWithKey(named));

@@ -69,6 +69,36 @@ describe("files in the console", { skip }, () => {
     });
   });
 
+  test("an import asks where the list is, what the id is, and what happens to ids that do not fit", async () => {
+    await inConsole(
+      service,
+      "#/articles",
+      async (page) => {
+        await page.getByRole("button", { name: "Import" }).click();
+        const dialog = page.getByRole("dialog");
+        const records = [
+          { sku: "shop:1", title: "The Lake", status: "draft" },
+          { sku: "fits", title: "The Pond", status: "draft" },
+        ];
+        const buffer = Buffer.from(JSON.stringify({ records, total: 2 }, null, 2));
+        await page
+          .locator("input[type=file]")
+          .setInputFiles({ name: "shop.json", mimeType: "application/json", buffer });
+        const place = listTexts.placeOfList;
+        await dialog.getByText(`set “${place}” to records`).waitFor();
+        await dialog.getByLabel(place).fill("records");
+        await dialog.getByRole("textbox", { name: listTexts.idMember, exact: true }).fill("sku");
+        await dialog.getByRole("button", { name: listTexts.doImport(1, true) }).waitFor();
+        await dialog.getByRole("combobox", { name: listTexts.unfitIds }).click();
+        await page.getByRole("option", { name: "Get new ids", exact: true }).click();
+        await pressInDialog(page, listTexts.doImport(2, false));
+        await rowOf(page, "The Lake").waitFor();
+        assert.equal((await service.send({ path: "/api/v1/articles/fits" })).status, 200);
+      },
+      { refused: [400] },
+    );
+  });
+
   test("an import changes the resources that have the same value of a unique key", async (t) => {
     const { articles } = collections;
     const { properties } = articles.schema;

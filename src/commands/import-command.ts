@@ -12,7 +12,7 @@ import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import { type IdMember, idMemberForms, readIdMember } from "../import/id-member.ts";
-import { type Advice, type InputFormat, readInput } from "../import/input.ts";
+import { type InputFormat, readInput } from "../import/input.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
 import { faultOfPlace } from "../import/nested-list.ts";
 import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../import/new-ids.ts";
@@ -22,6 +22,7 @@ import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";
+import { optionAdvice } from "./import/option-advice.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";
 import { finishImport } from "./import/remote-task.ts";
 import { startProgress, type Work } from "./progress-display.ts";
@@ -61,7 +62,7 @@ export async function runImport(
       collection,
       maxBytes: config.http.limits.bodyBytes,
       id,
-      advice,
+      advice: optionAdvice,
     });
     const options = { skipInvalid: skipInvalid === true, on, id, ids, signal };
     const work = { what: `importing ${name}`, total: size };
@@ -270,9 +271,6 @@ async function openSource(file: string): Promise<Source> {
     size: stat.isFile() ? stat.size : undefined,
   };
 }
-
-const advice: Advice = (option, value) =>
-  `add --${option} ${/^\w[\w.]*$/.test(value) ? value : JSON.stringify(value)}`;
 
 /** The format from the options `--format`, `--delimiter` and `--at`, or from the name of the file. Throws StartError. */
 export function formatOf(file: string, { format, delimiter, at }: Flags): InputFormat {

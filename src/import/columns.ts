@@ -105,6 +105,15 @@ function elseAdvice(delimiter: string | undefined, advice: HeaderOptions["advice
   return delimiter === undefined ? `If "," separates them, ${advice("delimiter", ",")}.` : "";
 }
 
+/** Throws StartError if the names of the header are in quotes, and what follows one of them looks like another delimiter. */
+export function refuseQuotedHeader(next: string | undefined, advice: HeaderOptions["advice"]): void {
+  if (next === undefined || ![";", "\t", "|", ","].includes(next)) return;
+  const option = next === "\t" ? "tab" : next;
+  throw new StartError(
+    `The header has ${JSON.stringify(next)} behind a name in quotes. If it separates the columns, ${advice("delimiter", option)}.`,
+  );
+}
+
 function readColumn(collection: Collection, text: string, index: number): Column {
   const isDeclared = (name: string) => attributeInfo(collection, [name]).isDeclared;
   // Spaces around a name belong to it only if the schema has them too. A dot reaches into an object, unless the

@@ -22,7 +22,7 @@ type State = "before" | "plain" | "quoted" | "behind" | "escape" | "escaped";
 export class CsvQuotes {
   readonly #delimiter: Buffer;
   #state: State = "before";
-  #isUnclear = false;
+  #unclear: string | undefined;
   /** The number of bytes of the delimiter that the last bytes have. */
   #matched = 0;
   /** Whether a backslash in a cell with quotes escapes what follows. */
@@ -40,14 +40,19 @@ export class CsvQuotes {
 
   /** Whether the input has a quote whose meaning is unclear: text follows the end of a cell in quotes. */
   get isUnclear(): boolean {
-    return this.#isUnclear;
+    return this.#unclear !== undefined;
+  }
+
+  /** The first character of that text. */
+  get unclear(): string | undefined {
+    return this.#unclear;
   }
 
   /** Returns the bytes as RFC 4180 writes them, up to a quote that is unclear. A quote at the end waits for the next part. */
   push(chunk: Buffer): Buffer {
     if (this.#isUnchanged(chunk)) return chunk;
     this.#begin(chunk.length);
-    for (let at = 0; at < chunk.length && !this.#isUnclear; at++) {
+    for (let at = 0; at < chunk.length && this.#unclear === undefined; at++) {
       at = this.#copyText(chunk, at);
       if (at < chunk.length) this.#take(chunk[at] as number);
     }
@@ -166,7 +171,7 @@ export class CsvQuotes {
       this.#put(backslash, quote, quote);
       this.#state = "quoted";
     } else {
-      this.#isUnclear = this.#hasTextBackslash;
+      if (this.#hasTextBackslash) this.#unclear = String.fromCharCode(next);
       this.#isEscaping = true;
       this.#put(quote, quote);
       this.#state = "quoted";
@@ -176,7 +181,7 @@ export class CsvQuotes {
 
   #endCell(last: readonly number[], next: number): void {
     if (!this.#mayEndCell(next)) {
-      this.#isUnclear = true;
+      this.#unclear = String.fromCharCode(next);
       return;
     }
     this.#put(...last, quote, next);

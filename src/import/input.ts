@@ -1,6 +1,7 @@
 /** What an input of an import is: its format, and where its resources are. The command and the service read inputs in the same way. */
 import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { fitId } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
@@ -57,8 +58,8 @@ type TextItem = Extract<Item, { kind: "text" }>;
 const maxHeld = 1_000;
 
 /**
- * Passes the items on. Throws StartError if the first of several lines is only the beginning of an object, or if the input is one object that
- * contains a list of objects which the schema does not declare: then the list has the resources.
+ * Passes the items on. Throws StartError if the first of several lines is only the beginning of an object, or if the input is one object
+ * without an id that contains a list of objects which the schema does not declare: then the list has the resources.
  */
 async function* requireResources(
   input: AsyncIterable<Items>,
@@ -100,7 +101,8 @@ function isSpread([first, second]: readonly Item[]): boolean {
 function requireResource({ bytes, location }: TextItem, collection: Collection, advice: Advice): void {
   if (location.element !== undefined) return;
   const value = parsed(bytes);
-  if (!isObject(value)) return;
+  // A resource that was exported has an id.
+  if (!isObject(value) || fitId(collection.idKind, value.id) !== undefined) return;
   const lists = listsIn(value).filter(([name]) => !attributeInfo(collection, [name as string]).isDeclared);
   if (lists.length > 0) throw oneObject(lists, advice);
 }
@@ -142,14 +144,14 @@ const maxNamed = 3;
 
 function oneObject(lists: readonly string[][], advice: Advice): StartError {
   const names = lists
-    .filter((path) => path.every((name) => !name.includes(".")))
+    .filter((path) => path.every((name) => name !== "" && !name.includes(".")))
     .map((path) => path.join("."))
     .slice(0, maxNamed);
   const whole = `To import the object as one resource, ${advice("at", ".")}.`;
   const [first] = names;
   return new StartError(
     first === undefined
-      ? `The input is one JSON object over several lines. ${whole} To import a list inside it, name the list in place of the dot.`
+      ? `The input is one JSON object, not one on each line. ${whole} To import a list inside it, name the list in place of the dot.`
       : `The input is one JSON object, with a list of objects in ${names.map(shortJson).join(", ")}. To import that list, ${advice("at", first)}. ${whole}`,
   );
 }

@@ -287,7 +287,8 @@ function replaceId(
     return [{ in: "body", pointer: toFragment([keepIn]), code: "keepIn", detail }];
   }
   if (keepIn !== undefined) setMember(value, keepIn, value.id);
-  if (idKind === "integer") delete value.id;
+  // What is empty is not the id of one resource, so nothing refers to it.
+  if (idKind === "integer" || value.id === null || value.id === "") delete value.id;
   else value.id = newIdFor(name, value.id);
   return [];
 }

@@ -128,7 +128,7 @@ class PathScanner {
   /** Whether the value that comes next is that of the next name. */
   #isNext = false;
   /** The names in the object of the path. */
-  #names: string[] = [];
+  #names = new Set<string>();
 
   /** `endOfList`: the line where the list of the path has ended. @default nothing was read yet */
   constructor(path: readonly string[], endOfList?: number) {
@@ -161,7 +161,7 @@ class PathScanner {
           );
         this.#isNext = false;
         this.#level++;
-        this.#names = [];
+        this.#names = new Set();
       }
       this.#count(next);
       if (this.#depth < this.#level) throw this.missing();
@@ -183,7 +183,7 @@ class PathScanner {
   }
 
   missing(): StartError {
-    const names = this.#names.slice(0, maxNames);
+    const names = [...this.#names];
     const wanted = this.#path[this.#level - 1] ?? "";
     return new StartError(`The input has no member ${this.#named(this.#level)}. ${suggest(wanted, names)}`);
   }
@@ -213,7 +213,7 @@ class PathScanner {
     else if (isClosing(next)) this.#depth--;
     else if (next === byte.colon && this.#depth === this.#level) {
       this.#isNext = this.#last === this.#path[this.#level - 1];
-      if (this.#last !== undefined && this.#names.length < maxNames) this.#names.push(this.#last);
+      if (this.#last !== undefined && this.#names.size < maxNames) this.#names.add(this.#last);
     }
   }
 

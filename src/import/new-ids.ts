@@ -7,9 +7,10 @@ import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind, reservedIds } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
-import { referencedIds } from "../collection/references.ts";
+import { valueAt } from "../collection/paths.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import type { Violation } from "../errors.ts";
+import { setMember } from "../json/values.ts";
 
 /** How an import replaces ids. */
 export interface NewIds {
@@ -72,13 +73,13 @@ export function renewReferences(
   { references }: Pick<Collection, "references">,
   kindOf: KindOf,
 ): void {
-  for (const { reference, at, id } of referencedIds(attributes, references)) {
-    const kind = kindOf(reference.collection);
-    if (kind === "integer" || !isUnfit(kind, id)) continue;
-    const holder = at
-      .slice(0, -1)
-      .reduce((value: unknown, name) => (value as Record<string, unknown>)[name], attributes);
-    (holder as Record<string, unknown>)[at.at(-1) as string] = newIdFor(reference.collection, id);
+  for (const { path, collection } of references) {
+    const kind = kindOf(collection);
+    const value = valueAt(attributes, path);
+    if (kind === "integer" || value === undefined) continue;
+    const renewed = (id: unknown) => (id !== null && isUnfit(kind, id) ? newIdFor(collection, id) : id);
+    const holder = valueAt(attributes, path.slice(0, -1)) as Record<string, unknown>;
+    setMember(holder, path.at(-1) as string, Array.isArray(value) ? value.map(renewed) : renewed(value));
   }
 }
 

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "csv-parse";
 import type { Collection } from "../collection/collection.ts";
 import type { JsonLimits } from "../json/values.ts";
-import { type Cell, type Column, readHeader, rowText } from "./columns.ts";
+import { type Cell, type Column, readHeader, refuseQuotedHeader, rowText } from "./columns.ts";
 import { CsvQuotes } from "./csv-quotes.ts";
 import { utf8Bytes } from "./encoding.ts";
 import type { IdMember } from "./id-member.ts";
@@ -49,10 +49,10 @@ export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions
 }
 
 /** The line that spreadsheets write before the header to name the delimiter. */
-const separatorLine = /^sep=([^"\r\n])(?:\r\n|\n|\r)/i;
+const separatorLine = /^("?)sep=([^"\r\n\p{L}\p{N}])\1(?:\r\n|\n|\r)/iu;
 
 /** The most bytes of that line. */
-const maxSeparator = 7;
+const maxSeparator = 12;
 
 /** Takes the line that names the delimiter from the start of an input, if it has one. */
 async function takeSeparator(
@@ -64,10 +64,10 @@ async function takeSeparator(
     start = Buffer.concat([start, next.value]);
     if (start.length >= maxSeparator) break;
   }
-  const [line, separator] = separatorLine.exec(start.toString("latin1", 0, maxSeparator)) ?? [""];
+  const [line, , separator] = separatorLine.exec(start.toString("utf8", 0, maxSeparator)) ?? [""];
   async function* rest() {
     try {
-      yield start.subarray(line.length);
+      yield start.subarray(Buffer.byteLength(line));
       for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
     } finally {
       await chunks.return?.(); // also if the first part ends the reading
@@ -134,6 +134,7 @@ class Rows {
     if (this.#quotes.isUnclear) bytes = Buffer.concat([bytes, lookAhead]);
     const items = await this.#run((done) => this.#parser.write(bytes, done));
     if (!this.#quotes.isUnclear || items.at(-1)?.kind === "broken") return items;
+    if (this.#columns === undefined) refuseQuotedHeader(this.#quotes.unclear, this.#options.advice);
     return [...items, { kind: "broken", location: { line: this.#nextLine }, reason: howToQuote }];
   }
 

@@ -71,8 +71,8 @@ test("an id that does not fit is refused, or replaced with --ids, and the comman
   );
   const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
   const ids = exported.map(({ id }) => String(id));
-  assert.equal(ids.filter((id) => uuid7.test(id)).length, 2);
-  assert.equal(ids.filter((id) => uuid5.test(id)).length, 2);
+  assert.equal(ids.filter((id) => uuid7.test(id)).length, 3);
+  assert.equal(ids.filter((id) => uuid5.test(id)).length, 1);
   assert.deepEqual(ids.filter((id) => id.length < 36).sort(), ["7", "good"]);
 });
 

@@ -16,6 +16,7 @@ const service = await startServiceForFile({
     visits: { references: { placeIds: "places", numberId: "numbers" } },
     numbers: { id: "integer", references: { placeId: "places" } },
     stamped: { timestamps: true },
+    streets: { references: { townIds: "towns" } },
   },
 });
 
@@ -85,11 +86,13 @@ test("with replace, they get other ids, always the same ones, so a second import
   const report = await imported("replaced", resources, "?ids=replace");
   assert.equal(report.imported, 11);
   assert.equal(report.replacedIds.count, 9);
+  const empty = await imported("empty", [{ id: null }, { id: null }, { id: "" }], "?ids=replace");
+  assert.deepEqual([empty.imported, empty.replacedIds.count], [3, 3]);
   assert.deepEqual(report.replacedIds.first[0], { line: 2, id: '"shop:1"' });
   const errors = await refused("replaced", resources.slice(0, 10), "?ids=replace");
   assert.deepEqual(
     errors.map(({ code }) => code),
-    Array.from({ length: 10 }, () => "unique"),
+    Array.from({ length: 9 }, () => "unique"),
   );
 });
 
@@ -100,6 +103,8 @@ test("with keep-in, an attribute has the old id", async () => {
   const [error] = await refused("kept", [{ id: "shop:3", old: 1 }], "?ids=keep-in:old");
   assert.deepEqual([error?.code, error?.pointer], ["keepIn", "#/old"]);
   await imported("kept", [{ id: "four", old: 1 }], "?ids=keep-in:old");
+  await imported("odd", [{ id: "shop:1" }], "?ids=keep-in:__proto__");
+  assert.match((await service.send({ path: "/api/v1/odd" })).text, /"__proto__":"shop:1"/);
 });
 
 describe("references", () => {
@@ -124,6 +129,22 @@ describe("references", () => {
     assert.deepEqual(visit?.placeIds, [room.id, "town"]);
     const [number] = await list("numbers");
     assert.equal(places.get(number?.placeId)?.name, "garden");
+  });
+
+  test("are rewritten whatever the old ids are", async () => {
+    const oid = { $oid: "507f1f77" };
+    await imported(
+      "towns",
+      [
+        { id: oid, name: "a" },
+        { id: 1.5, name: "b" },
+      ],
+      "?ids=replace",
+    );
+    const streets = [{ id: "s1", townIds: [oid, 1.5, null] }];
+    await imported("streets", streets, "?ids=replace");
+    const towns = new Map((await list("towns")).map(({ id, name }) => [name, id]));
+    assert.deepEqual((await list("streets"))[0]?.townIds, [towns.get("a"), towns.get("b"), null]);
   });
 
   test("without the option, and those to a collection with integer ids, are invalid as before", async () => {

@@ -27,7 +27,7 @@ async function itemsOf(
   const advice = (option: string, value: string) => `set ${option} to ${value}`;
   const items: Item[] = [];
   for await (const part of readInput(chunks(), format, { collection, maxBytes, advice }))
-    items.push(...part.items);
+    for (const item of part.items) items.push(item);
   return items;
 }
 
@@ -111,6 +111,11 @@ describe("a list in an object", () => {
     );
   });
 
+  test("is not refused because of many items that are none", async () => {
+    const items = await itemsOf(`[${"1,".repeat(200_000)}1]`);
+    assert.equal(items.length, 200_001);
+  });
+
   test("is refused where it is not, with the names that are there", async () => {
     await refuses(
       JSON.stringify(features),
@@ -165,7 +170,7 @@ describe("one object", () => {
     await refuses(
       JSON.stringify({ a: 1, b: [1] }, null, 1),
       {},
-      /one JSON object over several lines\. To import the object .* name the list in place of the dot\.$/,
+      /one JSON object, not one on each line\. To import the object .* name the list in place of the dot\.$/,
     );
   });
 
@@ -178,7 +183,7 @@ describe("one object", () => {
     const rules = { collection: openCollection("things"), maxBytes: 1e6, advice: () => "" };
     await assert.rejects(async () => {
       for await (const _ of readInput(chunks(), {}, rules));
-    }, /over several lines/);
+    }, /one JSON object, not one on each line/);
     assert.ok(parts <= 1_000, String(parts));
   });
 
@@ -187,7 +192,10 @@ describe("one object", () => {
     await refuses(long, { maxBytes: 1_000, size: 100 }, /in "rows"/);
   });
 
-  test("is a resource if the schema declares the list, if it has none, and if others follow", async () => {
+  test("is a resource if it has an id, if the schema declares the list, if it has none, and if others follow", async () => {
+    const exported = { id: "one", lines: [{ sku: "a" }] };
+    assert.deepEqual(await read(`${JSON.stringify(exported)}\n`), [exported]);
+    await refuses('{"a.b":[{}],"":[{}]}', {}, /^The input is one JSON object, not one on each line\./);
     const order = { items: [{ sku: "a" }] };
     const schema = { properties: { items: { type: "array" } } };
     assert.deepEqual(await read(JSON.stringify(order), { schema }), [order]);
@@ -233,6 +241,7 @@ describe("the line of spreadsheets that names the delimiter", () => {
         const wrong = "5: invalid: has 1 cell, but the header has 2";
         assert.deepEqual(await lines("sep=;"), [{ a: "1", "b|c": "2" }, wrong]);
         assert.deepEqual(await lines("SEP=|"), [wrong.replace("5", "3"), wrong]);
+        assert.deepEqual(await lines('"sep=;"'), [{ a: "1", "b|c": "2" }, wrong]);
         const named = await lines("sep=,", { delimiter: ";" });
         assert.deepEqual(named, [{ a: "1", "b|c": "2" }, wrong]);
       }
@@ -240,6 +249,8 @@ describe("the line of spreadsheets that names the delimiter", () => {
 
   test("is a header if it names none", async () => {
     assert.deepEqual(await read("sep=\n1\n", { form: "csv" }), [{ "sep=": "1" }]);
+    assert.deepEqual(await read("sep=e\n1\n", { form: "csv" }), [{ "sep=e": "1" }]);
+    assert.deepEqual(await read("sep=§\na§b\n1§2\n", { form: "csv" }), [{ a: "1", b: "2" }]);
     assert.deepEqual(await read("sep=ab\n1\n", { form: "csv" }), [{ "sep=ab": "1" }]);
   });
 });
@@ -267,6 +278,12 @@ describe("the header of CSV", () => {
       await refuses(text, { form: "csv" }, /has only one column/);
       assert.equal((await read(text, { form: "csv", delimiter: "," })).length, text.split("\n").length - 2);
     }
+    await refuses(
+      '"a";"b"\n"1";"2"\n',
+      { form: "csv" },
+      /has ";" behind a name in quotes\. .* set delimiter to ;/,
+    );
+    await refuses("a;b\n", { form: "csv", delimiter: "\t" }, /has only one column, "a;b"/);
     await refuses("a,b\n", { form: "csv", delimiter: ";" }, /has only one column, "a,b"\. If "," separates/);
   });
 });

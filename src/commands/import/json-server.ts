@@ -167,7 +167,12 @@ interface Member {
 function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   const members = new MemberReader(withoutMark(bytes), file).read();
   const names = members.map(({ name }) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  const seen = new Set<string>();
+  const repeated = names.find((name) => {
+    if (seen.has(name)) return true;
+    seen.add(name);
+    return false;
+  });
   if (repeated !== undefined)
     throw new StartError(`${file} has the member ${JSON.stringify(repeated)} twice.`);
   return members.filter(({ name, kind }) => name !== "$schema" || kind === "list");

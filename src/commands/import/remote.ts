@@ -18,6 +18,7 @@ import type { Counted, ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 import { isObject } from "../../json/values.ts";
 import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-service.ts";
+import { withOptions } from "./option-advice.ts";
 
 /** A running service, and how to import into it. */
 export interface Remote extends RunningService {
@@ -141,7 +142,7 @@ async function typed({
   let start: string | undefined;
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     first.push(chunk);
-    start = /\S/.exec(chunk.toString("latin1"))?.[0];
+    start = /[^\s\u00ef\u00bb\u00bf]/.exec(chunk.toString("latin1"))?.[0]; // not a byte order mark either
     if (start !== undefined) break;
   }
   async function* all() {
@@ -218,8 +219,5 @@ function refusalOf(
   const detail = error instanceof ProblemError ? error.problem.detail : undefined;
   if (typeof detail !== "string" || detail === "")
     return `${origin} responded with status ${status}. Nothing was imported.`;
-  return detail.replace(
-    /add \?delimiter=(\S+) to the path/,
-    (_, option: string) => `add --delimiter ${JSON.stringify(decodeURIComponent(option))}`,
-  );
+  return withOptions(detail);
 }

@@ -8,6 +8,7 @@ import { StartError } from "../errors.ts";
 import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
 import type { IdMember } from "./id-member.ts";
+import type { Advice } from "./items.ts";
 
 /** The attribute of one column. */
 export interface Column {
@@ -28,7 +29,7 @@ export interface HeaderOptions {
   delimiter?: string | undefined;
   limits?: JsonLimits | undefined;
   id?: IdMember | undefined;
-  advice: (option: "delimiter", delimiter: string) => string;
+  advice: Advice;
 }
 
 /**

@@ -6,7 +6,7 @@ import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
 import type { IdMember } from "./id-member.ts";
-import type { Item, Items } from "./items.ts";
+import type { Advice, Item, Items, TextItem } from "./items.ts";
 import { readNested } from "./nested-list.ts";
 import { readCsv } from "./read-csv.ts";
 import { type JsonForm, readJson } from "./read-json.ts";
@@ -19,9 +19,6 @@ export interface InputFormat {
   /** Where the list of resources is in one JSON object: names with dots between them, or "." for the object itself. */
   at?: string | undefined;
 }
-
-/** How to set an option, for a message: `add --delimiter ";"`. */
-export type Advice = (option: "delimiter" | "at", value: string) => string;
 
 /** What the resources of an input are for, and its bounds. */
 export interface InputRules {
@@ -51,8 +48,6 @@ export function readInput(
     'If the object contains the resources in a list, name the list with the option "at".';
   return requireResources(readJson(input, { maxBytes, form, adviceForObject }), rules);
 }
-
-type TextItem = Extract<Item, { kind: "text" }>;
 
 /** The most lines that are held until it is known whether they are one object. */
 const maxHeld = 1_000;

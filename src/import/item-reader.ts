@@ -16,7 +16,14 @@ import { type JsonLimits, setMember } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
 import { type IdMember, moveId } from "./id-member.ts";
-import { faultOf, type InputLocation, type Item, type ItemViolation, withValue } from "./items.ts";
+import {
+  faultOf,
+  type InputLocation,
+  type Item,
+  type ItemViolation,
+  type TextItem,
+  withValue,
+} from "./items.ts";
 import { isUnfit, type KindOf, type NewIds, newIdFor, renewReferences, unfitIdViolation } from "./new-ids.ts";
 import type { Spool } from "./spool.ts";
 
@@ -197,7 +204,7 @@ export class ItemReader {
     };
   }
 
-  #takeText(item: Extract<Item, { kind: "text" }>): Row | undefined {
+  #takeText(item: TextItem): Row | undefined {
     const { collection } = this;
     const { location } = item;
     const { limits, on, ids, id: member, kindOf } = this.#options;
@@ -246,8 +253,6 @@ interface ResourceRules extends Pick<ReadingOptions, "limits" | "id" | "ids" | "
   collection: Collection;
   at: number;
 }
-
-type TextItem = Extract<Item, { kind: "text" }>;
 
 /** Parses and validates the text of an item, in the same way as the body of a create. If it is not a valid resource, returns what is wrong. */
 function readResource(

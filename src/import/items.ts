@@ -23,11 +23,17 @@ export type Item =
   | { kind: "invalid"; location: InputLocation; reason: string }
   | { kind: "broken"; location: InputLocation; reason: string };
 
+/** The text of one resource. */
+export type TextItem = Extract<Item, { kind: "text" }>;
+
 /** Some items, and how much of the input has been read. */
 export interface Items {
   items: readonly Item[];
   bytesRead: number;
 }
+
+/** How to set an option of an import, for a message: `add --delimiter ";"`. */
+export type Advice = (option: "delimiter" | "at", value: string) => string;
 
 /** Divides an input into items. */
 export interface Splitter {

@@ -7,7 +7,8 @@ import { parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
 import { utf8Bytes } from "./encoding.ts";
 import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
-import { ArraySplitter, byte, isBlank, isClosing, isOpening } from "./read-json.ts";
+import { byte, isBlank, isClosing, isOpening } from "./json-bytes.ts";
+import { ArraySplitter } from "./read-json.ts";
 
 /** What is wrong with the option `at`; `undefined` if it names a place. */
 export function faultOfPlace(at: string): string | undefined {

@@ -10,7 +10,7 @@ import { type Cell, type Column, readHeader, refuseQuotedHeader, rowText } from 
 import { CsvQuotes } from "./csv-quotes.ts";
 import { utf8Bytes } from "./encoding.ts";
 import type { IdMember } from "./id-member.ts";
-import { type Item, type Items, tooLarge } from "./items.ts";
+import { type Advice, type Item, type Items, tooLarge } from "./items.ts";
 
 /** How to read a CSV input. */
 export interface CsvOptions {
@@ -24,7 +24,7 @@ export interface CsvOptions {
   /** The column that has the ids. @default "id" */
   id?: IdMember | undefined;
   /** How to set another delimiter, for an error message: `add --delimiter ;`. */
-  advice: (option: "delimiter", delimiter: string) => string;
+  advice: Advice;
 }
 
 /**

@@ -5,6 +5,7 @@
 import { StartError } from "../errors.ts";
 import { utf8Bytes } from "./encoding.ts";
 import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
+import { byte, isBlank, isClosing, isOpening, isPunctuation } from "./json-bytes.ts";
 
 /** The two forms of JSON input: an array, or a JSON object on each line (NDJSON). */
 export type JsonForm = "array" | "lines";
@@ -54,9 +55,10 @@ interface Format extends JsonRules {
 }
 
 function splitterFor(start: Buffer, { maxBytes, form, adviceForObject, line }: Format): Splitter {
-  const first = start.find((byte) => !isBlank(byte));
-  if (first === 0x5b && form !== "lines") return new ArraySplitter(maxBytes, line);
-  if (form !== "array" && (first === 0x7b || first === undefined)) return new LineSplitter(maxBytes, line);
+  const first = start.find((next) => !isBlank(next));
+  if (first === byte.openBracket && form !== "lines") return new ArraySplitter(maxBytes, line);
+  if (form !== "array" && (first === byte.openBrace || first === undefined))
+    return new LineSplitter(maxBytes, line);
   const excerpt = JSON.stringify(start.toString("utf8").trimStart().slice(0, 20));
   const what = first === undefined ? "contains only white space" : `begins with ${excerpt}`;
   const advice = first === byte.openBrace && adviceForObject !== undefined ? ` ${adviceForObject}` : "";
@@ -102,7 +104,7 @@ class LineSplitter implements Splitter {
     this.#held = [];
     this.#heldBytes = 0;
     if (isTooLarge) return [tooLarge(location, this.#maxBytes)];
-    return bytes[0] !== 0x7b && bytes.every(isBlank) ? [] : [{ kind: "text", location, bytes }];
+    return bytes[0] !== byte.openBrace && bytes.every(isBlank) ? [] : [{ kind: "text", location, bytes }];
   }
 
   #hold(bytes: Buffer): void {
@@ -111,18 +113,6 @@ class LineSplitter implements Splitter {
     else if (bytes.length > 0) this.#held.push(bytes);
   }
 }
-
-/** The bytes of JSON that divide an array. Every other character of UTF-8 has only bytes that differ from these. */
-export const byte = {
-  quote: 0x22,
-  backslash: 0x5c,
-  comma: 0x2c,
-  colon: 0x3a,
-  openBracket: 0x5b,
-  closeBracket: 0x5d,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const;
 
 /**
  * Divides a JSON array into the texts of its elements, by their brackets and quotes alone. It does not check the content of an
@@ -286,23 +276,4 @@ export class ArraySplitter implements Splitter {
     const location = this.#depth > 0 ? this.#location : this.#nextLocation();
     this.#items.push({ kind: "broken", location, reason });
   }
-}
-
-export function isOpening(next: number): boolean {
-  return next === byte.openBrace || next === byte.openBracket;
-}
-
-export function isClosing(next: number): boolean {
-  return next === byte.closeBrace || next === byte.closeBracket;
-}
-
-function isPunctuation(next: number): boolean {
-  return (
-    isOpening(next) || isClosing(next) || next === byte.comma || next === byte.colon || next === byte.quote
-  );
-}
-
-/** The white space of JSON (RFC 8259 section 2). */
-export function isBlank(next: number): boolean {
-  return next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09;
 }

@@ -7,6 +7,7 @@ import { dataFaults } from "./rooms/data.ts";
 import { expiryFaults } from "./rooms/expiry.ts";
 import { figuresFaults } from "./rooms/figures.ts";
 import { httpFaults } from "./rooms/http.ts";
+import { importFaults } from "./rooms/imports.ts";
 import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
@@ -42,4 +43,5 @@ export const faults: readonly Fault[] = [
   ...observationFaults,
   ...usersFaults,
   ...expiryFaults,
+  ...importFaults,
 ];

@@ -1,5 +1,5 @@
 /** How messages about an import name the options of the command. */
-import type { Advice } from "../../import/input.ts";
+import type { Advice } from "../../import/items.ts";
 
 /** How to set an option of the command. */
 export const optionAdvice: Advice = (option, value) =>

@@ -6,9 +6,9 @@
  */
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
-import { type Advice, readInput } from "../../import/input.ts";
+import { readInput } from "../../import/input.ts";
 import { type ImportResult, ItemReader, Tally } from "../../import/item-reader.ts";
-import type { Items } from "../../import/items.ts";
+import type { Advice, Items } from "../../import/items.ts";
 import { Spool } from "../../import/spool.ts";
 import { recordOf } from "../../store/port/record.ts";
 import type { Load } from "../../store/port/store.ts";

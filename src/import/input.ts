@@ -87,10 +87,13 @@ async function* requireResources(
   yield { items: held, bytesRead };
 }
 
+/** A line inside an object: a name, as JSON or JSON5 writes it, a bracket or a comment. */
+const insideObject = /^\s*(?:["'}[\]]|\/[/*]|[A-Za-z_$][\w$]*\s*:)/;
+
 /** Whether one JSON object has several lines: the first is not whole, and the second is inside the object. */
 function isSpread([first, second]: readonly Item[]): boolean {
   if (first?.kind !== "text" || second?.kind !== "text" || first.location.element !== undefined) return false;
-  return parsed(first.bytes) === undefined && /^\s*["}[\]]/.test(second.bytes.toString("latin1"));
+  return parsed(first.bytes) === undefined && insideObject.test(second.bytes.toString("latin1"));
 }
 
 function requireResource({ bytes, location }: TextItem, collection: Collection, advice: Advice): void {

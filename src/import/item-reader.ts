@@ -355,12 +355,25 @@ function readPlain(
   }
 }
 
+/** A comment beside a value, a name without double quotes, or a comma before the end. */
+const json5 = /(?:^|[{}[\],])\s*\/[/*]|(?:^|[{,])\s*(?:[A-Za-z_$][\w$]*|'[^']*')\s*:|,\s*[}\]]\s*$/;
+
+/** The most characters that are looked at. */
+const json5Start = 1_000;
+
+function looksLikeJson5(text: string): boolean {
+  return json5.test(text.slice(0, json5Start).replaceAll(/"(?:[^"\\]|\\.)*"/g, '""'));
+}
+
+const json5Hint = "It looks like JSON5. Convert it to JSON first, for example with npx json5.";
+
 function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {
   try {
     return requireObject(parseJson(bytes, limits), { insteadOfArray: "write one resource per line" });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const message = error.message.replace(wholeBody, "The resource");
+    const hint = isGenerated !== true && looksLikeJson5(bytes.toString()) ? ` ${json5Hint}` : "";
+    const message = error.message.replace(wholeBody, "The resource") + hint;
     if (isGenerated === true) return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
     // The report names the line of the input, so the "line 1" of a text with one line would mislead.
     return bytes.includes(0x0a) ? message : message.replace(/\bline 1, (column \d+)/, "$1");

@@ -126,6 +126,14 @@ describe("what is imported", () => {
       ]);
     });
 
+  test("JSON5 is named, and other faults of JSON are not called so", async () => {
+    const detailOf = async (body: string) => refusalOf(await send(newName(), body)).errors[0]?.detail ?? "";
+    for (const body of ["{id: 'a'}", "{'id': \"a\"}", '{"id":"a",}', '{"id":"a"} // b'])
+      assert.match(await detailOf(body), /looks like JSON5\. Convert it to JSON first/, body);
+    for (const body of ['{"id":"a" "b":1}', '{"a":"{b: 1}"', '{"a":"http://x"'])
+      assert.doesNotMatch(await detailOf(body), /JSON5/, body);
+  });
+
   test("one object with a list in it, when the place of the list is named", async () => {
     const [name, other] = [newName(), newName()];
     const body = JSON.stringify({ type: "FeatureCollection", features: [{ id: "a" }, { id: "b" }] }, null, 2);

@@ -166,6 +166,7 @@ describe("one object", () => {
           { size },
           /in "features", "more"\. To import that list, set at to features\. To import .* set at to \.\.$/,
         );
+    await refuses("{\n  rows: [{}],\n}", {}, /one JSON object, not one on each line/);
     await refuses('{"data":{"items":[{}]},"meta":{}}', {}, /in "data\.items"/);
     await refuses(
       JSON.stringify({ a: 1, b: [1] }, null, 1),

@@ -81,11 +81,7 @@ function requireWithin(names: readonly string[], { members, depth }: JsonLimits)
  * Throws StartError if the header looks like one with another delimiter: it has only one column, or no delimiter was named and a name
  * without quotes contains a semicolon or a tab. A comma that was named is believed.
  */
-function requireDelimiter(
-  header: readonly Cell[],
-  delimiter: string | undefined,
-  advice: HeaderOptions["advice"],
-): void {
+function requireDelimiter(header: readonly Cell[], delimiter: string | undefined, advice: Advice): void {
   const isIn = (cells: readonly Cell[]) => (each: string) =>
     each !== (delimiter ?? ",") && cells.some(({ text }) => text.includes(each));
   const unquoted = header.filter(({ isQuoted }) => !isQuoted);
@@ -94,24 +90,26 @@ function requireDelimiter(
     header.length === 1 && delimiter !== "," ? [",", ";", "\t", "|"].find(isIn(header)) : undefined;
   const found = inNames ?? inOnly;
   if (found === undefined) return;
-  const option = found === "\t" ? "tab" : found;
   const named = header.find(({ text }) => text.includes(found))?.text;
   const what = header.length === 1 ? "has only one column" : "has a column";
-  throw new StartError(
-    `The header ${what}, ${JSON.stringify(named)}. If ${found === "\t" ? "tab" : `"${found}"`} separates the columns, ${advice("delimiter", option)}. ${elseAdvice(delimiter, advice)}`.trimEnd(),
-  );
+  const advices = [`If ${inWords(found)} separates the columns, ${adviceFor(found, advice)}.`];
+  if (delimiter === undefined) advices.push(`If "," separates them, ${adviceFor(",", advice)}.`);
+  throw new StartError(`The header ${what}, ${JSON.stringify(named)}. ${advices.join(" ")}`);
 }
 
-function elseAdvice(delimiter: string | undefined, advice: HeaderOptions["advice"]): string {
-  return delimiter === undefined ? `If "," separates them, ${advice("delimiter", ",")}.` : "";
+function inWords(delimiter: string): string {
+  return delimiter === "\t" ? "tab" : `"${delimiter}"`;
+}
+
+function adviceFor(delimiter: string, advice: Advice): string {
+  return advice("delimiter", delimiter === "\t" ? "tab" : delimiter);
 }
 
 /** Throws StartError if the names of the header are in quotes, and what follows one of them looks like another delimiter. */
-export function refuseQuotedHeader(next: string | undefined, advice: HeaderOptions["advice"]): void {
+export function refuseQuotedHeader(next: string | undefined, advice: Advice): void {
   if (next === undefined || ![";", "\t", "|", ","].includes(next)) return;
-  const option = next === "\t" ? "tab" : next;
   throw new StartError(
-    `The header has ${JSON.stringify(next)} behind a name in quotes. If it separates the columns, ${advice("delimiter", option)}.`,
+    `The header has ${inWords(next)} behind a name in quotes. If it separates the columns, ${adviceFor(next, advice)}.`,
   );
 }
 

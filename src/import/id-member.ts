@@ -1,8 +1,9 @@
 /** Which member of an item is the id of its resource. */
-import { type Path, parsePath, valueAt } from "../collection/paths.ts";
+import { formatPath, isIdPath, type Path, parsePath, valueAt } from "../collection/paths.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
 import { setMember } from "../json/values.ts";
+import { keepId, type NewIds } from "./new-ids.ts";
 
 /** The path of the id in an item. `none`: no item has an id. */
 export type IdMember = Path | "none";
@@ -16,34 +17,36 @@ export function readIdMember(text: string): IdMember | undefined {
 }
 
 /**
- * Makes the named member the id of an item. An object that contained only the id goes with it. Changes `value`,
- * unless it returns what is wrong. `keepIn`: the attribute that keeps an id that is left out.
+ * Makes the named member the id of an item. An object that contained only the id goes with it. `ids`: how an id that is left out is kept.
+ * Changes `value`. If it returns violations, it has changed nothing.
  */
-export function moveId(
-  value: Record<string, unknown>,
-  member: IdMember,
-  { keepIn }: { keepIn?: string | undefined } = {},
-): Violation[] {
+export function moveId(value: Record<string, unknown>, member: IdMember, ids: NewIds = {}): Violation[] {
   if (member === "none") {
-    if (keepIn !== undefined && Object.hasOwn(value, "id")) setMember(value, keepIn, value.id);
-    delete value.id;
-    return [];
+    const overwritten = keepId(value, ids);
+    if (overwritten.length === 0) delete value.id;
+    return overwritten;
   }
   const id = valueAt(value, member);
-  const isElsewhere = member.length > 1 || member[0] !== "id";
-  if (id === undefined || !isElsewhere) return [];
-  if (Object.hasOwn(value, "id") && member[0] !== "id") {
-    const detail = `has a value, and so has ${JSON.stringify(member.join("."))}, which the option "id" names. Remove one of them`;
+  if (id === undefined || isIdPath(member)) return [];
+  const others = withoutMember(value, member);
+  if (Object.hasOwn(others, "id")) {
+    const detail = `has a value beside ${JSON.stringify(formatPath(member))}, which the option "id" names. Remove one of them`;
     return [{ in: "body", pointer: toFragment(["id"]), code: "id", detail }];
   }
-  remove(value, member);
+  const [first] = member;
+  if (Object.hasOwn(others, first)) setMember(value, first, others[first]);
+  else delete value[first];
   value.id = id;
   return [];
 }
 
-/** Removes a member, and each object that it leaves empty. */
-function remove(value: Record<string, unknown>, [name, ...rest]: readonly string[]): void {
-  const inner = value[name as string];
-  if (rest.length > 0) remove(inner as Record<string, unknown>, rest);
-  if (rest.length === 0 || Object.keys(inner as object).length === 0) delete value[name as string];
+/** An object without a member, and without the objects that this leaves empty. */
+function withoutMember(
+  value: Record<string, unknown>,
+  [name, ...rest]: readonly string[],
+): Record<string, unknown> {
+  const { [name as string]: inner, ...others } = value;
+  if (rest.length === 0) return others;
+  const left = withoutMember(inner as Record<string, unknown>, rest);
+  return Object.keys(left).length === 0 ? others : { ...value, [name as string]: left };
 }

@@ -12,7 +12,7 @@ import { Problem, type Violation } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
 import { toFragment } from "../json/pointer.ts";
-import { type JsonLimits, setMember } from "../json/values.ts";
+import type { JsonLimits } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
 import { type IdMember, moveId } from "./id-member.ts";
@@ -24,7 +24,15 @@ import {
   type TextItem,
   withValue,
 } from "./items.ts";
-import { isUnfit, type KindOf, type NewIds, newIdFor, renewReferences, unfitIdViolation } from "./new-ids.ts";
+import {
+  isUnfit,
+  type KindOf,
+  keepId,
+  type NewIds,
+  newIdFor,
+  renewReferences,
+  unfitIdViolation,
+} from "./new-ids.ts";
 import type { Spool } from "./spool.ts";
 
 /** A resource of the input. */
@@ -285,13 +293,8 @@ function replaceId(
   const text = fitId(idKind, value.id);
   if (ids === undefined)
     return text === undefined ? [unfitIdViolation(idKind, value.id)] : reservedIdViolations(text);
-  const { keepIn } = ids;
-  if (keepIn !== undefined && Object.hasOwn(value, keepIn)) {
-    const detail =
-      'has a value already, so it cannot keep the old id. Name another attribute in the option "ids"';
-    return [{ in: "body", pointer: toFragment([keepIn]), code: "keepIn", detail }];
-  }
-  if (keepIn !== undefined) setMember(value, keepIn, value.id);
+  const overwritten = keepId(value, ids);
+  if (overwritten.length > 0) return overwritten;
   // What is empty is not the id of one resource, so nothing refers to it.
   if (idKind === "integer" || value.id === null || value.id === "") delete value.id;
   else value.id = newIdFor(name, value.id);

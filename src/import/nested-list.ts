@@ -144,7 +144,7 @@ class PathScanner {
     return this.#depth > 0;
   }
 
-  /** The offset of the list in the chunk; `undefined` if it comes later. Throws StartError if there is none. */
+  /** The offset of the list in the chunk; `undefined` if it comes later. Throws StartError if the object has no such list. */
   find(chunk: Buffer): number | undefined {
     for (let at = 0; at < chunk.length; at++) {
       const next = chunk[at] as number;

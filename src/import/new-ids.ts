@@ -10,6 +10,7 @@ import { shortJson } from "../collection/messages.ts";
 import { valueAt } from "../collection/paths.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import type { Violation } from "../errors.ts";
+import { toFragment } from "../json/pointer.ts";
 import { setMember } from "../json/values.ts";
 
 /** How an import replaces ids. */
@@ -59,6 +60,18 @@ const namespace = "edc3df29-4ba5-4743-ba3e-20187d0a8199";
 /** The new id in a collection with string ids. The same old id always gets the same one. */
 export function newIdFor(collection: string, old: unknown): string {
   return v5(`${collection} ${JSON.stringify(old)}`, namespace);
+}
+
+/** Keeps the id of an item in the attribute that the option names. Returns a violation if that would overwrite a value. */
+export function keepId(value: Record<string, unknown>, { keepIn }: NewIds): Violation[] {
+  if (keepIn === undefined || !Object.hasOwn(value, "id")) return [];
+  if (Object.hasOwn(value, keepIn)) {
+    const detail =
+      'has a value already, so it cannot keep the old id. Name another attribute in the option "ids"';
+    return [{ in: "body", pointer: toFragment([keepIn]), code: "keepIn", detail }];
+  }
+  setMember(value, keepIn, value.id);
+  return [];
 }
 
 /** Finds the kind of the ids of a collection. */

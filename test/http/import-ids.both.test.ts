@@ -221,10 +221,17 @@ describe("the member that is the id", () => {
     for (const { id } of found) assert.match(String(id), uuid7);
   });
 
+  test("is refused if a value would be lost", async () => {
+    const [lost] = await refused("both", [{ id: "a", old: 1 }], "?id=none&ids=keep-in:old");
+    assert.deepEqual([lost?.code, lost?.pointer], ["keepIn", "#/old"]);
+    const [beside] = await refused("both", [{ id: { $oid: "a", more: 1 } }], "?id=id.$oid");
+    assert.deepEqual([beside?.code, beside?.pointer], ["id", "#/id"]);
+  });
+
   test("is refused if the resource has an id beside it", async () => {
     const [error] = await refused("both", [{ id: "a", _id: "b" }], "?id=_id");
     assert.deepEqual([error?.code, error?.pointer], ["id", "#/id"]);
-    assert.match(error?.detail ?? "", /so has "_id"/);
+    assert.match(error?.detail ?? "", /has a value beside "_id"/);
     check(await send("both", [], "?id=a..b"), { status: 400, problem: "INVALID_PARAMETER" });
   });
 

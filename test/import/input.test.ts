@@ -31,7 +31,7 @@ async function itemsOf(
   return items;
 }
 
-/** The resources; `line: reason` for what is none. */
+/** The resources, and for everything else the line and the reason. */
 async function read(text: string | Buffer, given: Given = {}): Promise<unknown[]> {
   return (await itemsOf(text, given)).map((item) =>
     item.kind === "text"

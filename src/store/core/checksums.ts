@@ -157,7 +157,7 @@ export function damagedCounters(collection: string): Problem {
   );
 }
 
-/** Returns the number of a group of changes. Throws DATA_DAMAGED if it is none that the service writes. */
+/** Returns the number of a group of changes. Throws DATA_DAMAGED if the service never writes such a number. */
 export function requireGroup(group: number): number {
   if (Number.isSafeInteger(group)) return group;
   throw new Problem(

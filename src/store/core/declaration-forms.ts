@@ -75,7 +75,7 @@ export function declarationForms(row: Row): readonly boolean[] {
   ];
 }
 
-/** The value of a JSON text; `undefined` if it is none. */
+/** The value of a JSON text; `undefined` if the text is not JSON. */
 function parsed(text: unknown): unknown {
   try {
     return JSON.parse(String(text));

@@ -166,7 +166,7 @@ export function wrongNumber({ name, reason, effect }: WrongNumber, table: string
   return `The number ${name} of the store is damaged: ${reason} (table ${table}). ${effect} ${restore}`;
 }
 
-/** The key of a resource, by which other tables refer to it, is none that the service gives. */
+/** Other tables refer to a resource by its key. The service never gives this one. */
 export function wrongKey(collection: string, id: string, table: string): string {
   return `${nameOfResource(collection, id)} is damaged in the store: its key is not one that the service gives (table ${table}, column key). Creates in the collection get 500 DATA_DAMAGED. ${unlessInternal(collection, orExport)}`;
 }

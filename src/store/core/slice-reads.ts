@@ -29,7 +29,7 @@ export interface SliceReads extends Pick<Contents, "items"> {
   /** The numbers of collections that lack a row: of their declaration, or with their counters. `table`: the one that lacks it. */
   lost(): Promise<readonly { number: number; table: string }[]>;
   counts(collection: NumberedCollection): Promise<CollectionCounts>;
-  /** The columns of the head of a collection whose number is none that the service writes. */
+  /** The columns in the head of a collection with numbers that the service never writes. */
   wrongCounters(collection: NumberedCollection): Promise<readonly string[]>;
   /** The table with the last ids, without the prefix of the kind of store. */
   readonly lastIds: string;
@@ -56,7 +56,7 @@ export interface SliceReads extends Pick<Contents, "items"> {
   receipts(): Promise<{ receipts: number; answers: number } | undefined>;
   /** Characters whose folded forms in the store are wrong. */
   wrongFolds(): Promise<readonly string[]>;
-  /** The names of resources whose keys are none that the service gives. */
+  /** The names of resources with keys that the service never gives. */
   wrongKeys(collection: NumberedCollection): Promise<readonly string[]>;
 }
 

@@ -47,7 +47,7 @@ export interface LastTexts {
    * the id.
    */
   last: string | undefined;
-  /** The end of the life that a version belongs to: the first delete from it on. `undefined` if there is none. */
+  /** The end of the life that a version belongs to: the first delete at this version or a later one. `undefined` if no delete ended it. */
   end: LifeEnd | undefined;
 }
 

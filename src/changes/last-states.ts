@@ -9,12 +9,12 @@ import type { HistoryStore } from "../store/port/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { parsed } from "./event.ts";
 import { type Changes, changesAtOnce } from "./shared-log.ts";
-import { ReadsUnderWay } from "./shared-reads.ts";
+import { keptMs, ReadsUnderWay } from "./shared-reads.ts";
 
 /** A resource, as its text says. */
 export type State = Readonly<Record<string, unknown>>;
 
-/** States that decide about one change, each `undefined` if the store does not know it. */
+/** The states that decide about one change. A state is `undefined` if the store does not know it. */
 export type LastStatesOf = readonly (State | undefined)[];
 
 /** The last states for a change, by its index: that of the resource, and that of the life that the change belongs to. */
@@ -24,7 +24,7 @@ export type LastState = (index: number) => LastStatesOf | Promise<LastStatesOf>;
 type States = ReadonlyMap<string, LastStatesOf>;
 
 /** The ends of long lives that are kept, and for how many milliseconds. */
-const keptEnds = { max: 20, ttl: 60_000 };
+const keptEnds = { max: 20, ttl: keptMs };
 
 /** Reads last states for all subscribers. */
 export class LastStates {
@@ -123,7 +123,7 @@ class Timeline {
     return this.#last.get(id) as LoggedChange;
   }
 
-  /** The delete that ends the life of a change. `undefined` if the read has none. */
+  /** The delete that ends the life of a change; `undefined` if it is not in this read. */
   endOf({ id, version }: LoggedChange): LoggedChange | undefined {
     return this.#deletes.get(id)?.find((change) => change.version >= version);
   }

@@ -8,7 +8,7 @@ interface Read {
 }
 
 /** How long a result is kept, in milliseconds. This is also how long the memory can contain an erased resource. */
-const keptMs = 1_000;
+export const keptMs = 1_000;
 
 /** Reads in progress, by name. Callers that ask for one of them get its result too. */
 export class ReadsUnderWay<T> {

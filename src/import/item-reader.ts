@@ -106,7 +106,7 @@ export interface ImportResult {
   unfitId: Listed;
   /** Resources whose id was a number and is now a string. */
   numberId: Listed;
-  /** Resources whose id belonged to a resource that was deleted. `undefined` if nothing was passed to the store. */
+  /** Resources whose id belonged to a resource that was deleted. `undefined` for a task, which passes its resources to the store later. */
   reusedId?: Listed | undefined;
 }
 

@@ -78,7 +78,7 @@ class NestedSplitter implements Splitter {
     if (this.#after !== undefined) return this.#pass(this.#after, chunk);
     let rest = chunk;
     if (this.#list === undefined) {
-      const start = this.#before.find(chunk);
+      const start = this.#before.findList(chunk);
       if (start === undefined) return [];
       this.#list = new ArraySplitter(this.#maxBytes, this.#before.line, { isInner: true });
       rest = chunk.subarray(start);
@@ -96,7 +96,7 @@ class NestedSplitter implements Splitter {
   }
 
   #pass(scanner: PathScanner, chunk: Buffer): Item[] {
-    const fault = scanner.pass(chunk);
+    const fault = scanner.readRest(chunk);
     return fault === undefined ? [] : [broken(scanner.line, fault)];
   }
 }
@@ -118,16 +118,16 @@ class PathScanner {
   line: number;
   /** How many brackets are open. */
   #depth: number;
-  /** The object of the path that is open is at this depth. */
-  #level: number;
+  /** The depth of the innermost open object of the path. */
+  #pathDepth: number;
   #isInString = false;
   #isEscaped = false;
   /** The bytes of a string of the object. */
   #name: number[] = [];
   /** The last string of the object. */
   #last: string | undefined;
-  /** Whether the value that comes next is that of the next name. */
-  #isNext = false;
+  /** Whether the value that comes next belongs to the next name of the path. */
+  #isWanted = false;
   /** The names in the object of the path. */
   #names = new Set<string>();
 
@@ -136,7 +136,7 @@ class PathScanner {
     this.#path = path;
     this.line = endOfList ?? 1;
     this.#depth = endOfList === undefined ? 0 : path.length;
-    this.#level = endOfList === undefined ? 1 : path.length;
+    this.#pathDepth = endOfList === undefined ? 1 : path.length;
   }
 
   /** Whether the object has not ended. */
@@ -145,7 +145,7 @@ class PathScanner {
   }
 
   /** The offset of the list in the chunk; `undefined` if it comes later. Throws StartError if the object has no such list. */
-  find(chunk: Buffer): number | undefined {
+  findList(chunk: Buffer): number | undefined {
     for (let at = 0; at < chunk.length; at++) {
       const next = chunk[at] as number;
       if (this.#skips(next)) continue;
@@ -153,47 +153,49 @@ class PathScanner {
         throw new StartError(
           `The input is not one JSON object, so it has no ${this.#named(this.#path.length)}.`,
         );
-      const isLast = this.#level === this.#path.length;
-      if (this.#isNext && next === byte.openBracket && isLast) return at;
-      if (this.#isNext) {
+      const isLast = this.#pathDepth === this.#path.length;
+      if (this.#isWanted && next === byte.openBracket && isLast) return at;
+      if (this.#isWanted) {
         if (next !== byte.openBrace || isLast)
           throw new StartError(
-            `The member ${this.#named(this.#level)} of the input is not ${isLast ? "a list" : "an object"}.`,
+            `The member ${this.#named(this.#pathDepth)} of the input is not ${isLast ? "a list" : "an object"}.`,
           );
-        this.#isNext = false;
-        this.#level++;
+        this.#isWanted = false;
+        this.#pathDepth++;
         this.#names = new Set();
       }
       this.#count(next);
-      if (this.#depth < this.#level) throw this.missing();
+      if (this.#depth < this.#pathDepth) throw this.missing();
     }
     return undefined;
   }
 
   /** Reads what follows the list. Returns what is wrong. */
-  pass(chunk: Buffer): string | undefined {
+  readRest(chunk: Buffer): string | undefined {
     for (let at = 0; at < chunk.length; at++) {
       const next = chunk[at] as number;
       if (this.#skips(next)) continue;
       if (this.#depth === 0) return "nothing can follow the end of the object";
       this.#count(next);
-      this.#level = Math.min(this.#level, this.#depth);
-      if (this.#isNext) return `the member ${this.#named(this.#level)} occurs twice`;
+      this.#pathDepth = Math.min(this.#pathDepth, this.#depth);
+      if (this.#isWanted) return `the member ${this.#named(this.#pathDepth)} occurs twice`;
     }
     return undefined;
   }
 
   missing(): StartError {
     const names = [...this.#names];
-    const wanted = this.#path[this.#level - 1] ?? "";
-    return new StartError(`The input has no member ${this.#named(this.#level)}. ${suggest(wanted, names)}`);
+    const wanted = this.#path[this.#pathDepth - 1] ?? "";
+    return new StartError(
+      `The input has no member ${this.#named(this.#pathDepth)}. ${suggest(wanted, names)}`,
+    );
   }
 
   /** Takes blanks and the bytes of strings. */
   #skips(next: number): boolean {
     if (next === 0x0a) this.line++;
     if (!this.#isInString) {
-      if (next !== byte.quote || this.#isNext) return isBlank(next);
+      if (next !== byte.quote || this.#isWanted) return isBlank(next);
       this.#isInString = true;
       this.#name = [];
       return true;
@@ -206,14 +208,14 @@ class PathScanner {
 
   #endString(): void {
     this.#isInString = false;
-    if (this.#depth === this.#level) this.#last = nameOf(Buffer.from(this.#name));
+    if (this.#depth === this.#pathDepth) this.#last = nameOf(Buffer.from(this.#name));
   }
 
   #count(next: number): void {
     if (isOpening(next)) this.#depth++;
     else if (isClosing(next)) this.#depth--;
-    else if (next === byte.colon && this.#depth === this.#level) {
-      this.#isNext = this.#last === this.#path[this.#level - 1];
+    else if (next === byte.colon && this.#depth === this.#pathDepth) {
+      this.#isWanted = this.#last === this.#path[this.#pathDepth - 1];
       if (this.#last !== undefined && this.#names.size < maxNames) this.#names.add(this.#last);
     }
   }

@@ -44,7 +44,7 @@ export interface ImportReport {
   replacedIds: ReportedIds;
   /** Resources with a number as id, which is now a string. */
   stringIds: ReportedIds;
-  /** Resources with the id of a deleted resource. @default the resources were not passed to the store yet */
+  /** Resources with the id of a deleted resource. Absent in the report of a task, which passes its resources to the store later. */
   reusedIds?: ReportedIds;
 }
 

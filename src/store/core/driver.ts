@@ -98,7 +98,7 @@ export function scannedIn(
 }
 
 /** `begin` of a scan of one collection. */
-export function noBegin(): void {}
+export function ignoreBegin(): void {}
 
 /**
  * The driver of one open store. A method with a promise throws UNAVAILABLE if the store is closed or has failed, and otherwise what the

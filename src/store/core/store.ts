@@ -42,7 +42,7 @@ import {
   type CommitListener,
   type Declared,
   type Driver,
-  noBegin,
+  ignoreBegin,
   type ReadHow,
   scannedIn,
 } from "./driver.ts";
@@ -152,7 +152,7 @@ export class Store implements StorePort {
   }
 
   scan(collection: string): AsyncGenerator<Stored> {
-    return this.scanEach([collection], noBegin);
+    return this.scanEach([collection], ignoreBegin);
   }
 
   async *scanEach(collections: readonly string[], begin: (place: number) => void): AsyncGenerator<Stored> {

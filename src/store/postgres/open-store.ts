@@ -2,7 +2,7 @@
 
 import { Problem, StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
-import { hadEver, noBegin, scannedIn } from "../core/driver.ts";
+import { hadEver, ignoreBegin, scannedIn } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { slowPlaces } from "../core/slow-reads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -78,7 +78,7 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
     return {
       collections: catalogue,
       count: (name) => counts.get(catalogue().get(name)?.number ?? 0) ?? 0,
-      scan: (name) => scanEach([name], noBegin),
+      scan: (name) => scanEach([name], ignoreBegin),
       scanEach,
       findDamage: (report) =>
         withStartErrors(walkAtOnce(walkedDatabase(connections, { isThorough: true }), report)),

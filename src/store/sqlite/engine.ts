@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
 import type { Engine } from "../core/driver.ts";
-import { hadEver, noBegin, scannedIn } from "../core/driver.ts";
+import { hadEver, ignoreBegin, scannedIn } from "../core/driver.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { ExpectedEnd } from "../core/loads.ts";
 import { walkAtOnce } from "../core/walk.ts";
@@ -181,7 +181,7 @@ function readerOf(path: string, database: DatabaseSync): StoreReader {
         const collection = catalogue().get(name);
         return collection === undefined ? 0 : reader.head(collection).count;
       }),
-    scan: (name) => scanEach([name], noBegin),
+    scan: (name) => scanEach([name], ignoreBegin),
     scanEach,
     async findDamage(report) {
       const own = openForReading(path);

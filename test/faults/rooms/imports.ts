@@ -17,7 +17,7 @@ export const importFaults: readonly Fault[] = [
     noticedBy: ofInputs,
     test: "is not all if the input goes on wrongly",
     replacements: [
-      ["if (this.#isNext) return `the member", "if (this.#isNext && next === 0) return `the member"],
+      ["if (this.#isWanted) return `the member", "if (this.#isWanted && next === 0) return `the member"],
     ],
   },
   {

@@ -28,7 +28,7 @@ export interface TransactionStart {
 }
 
 /** Sends the start of a transaction at once. */
-export async function start(
+export async function startTransaction(
   connection: Pick<Connection, "runAll">,
   { begin, settings }: TransactionStart,
 ): Promise<void> {
@@ -170,7 +170,7 @@ export function transact<T>(
   return connections.use(async (connection) => {
     const { timeoutMs, ...first } = startOf(mode, connections);
     const transaction = new Transaction(connection, timeoutMs);
-    const started = start(connection, first);
+    const started = startTransaction(connection, first);
     started.catch((error) => transaction.noteFailure(error)); // thrown below
     try {
       const result = await work(transaction);

@@ -4,7 +4,7 @@ import { SlowReads, unfinished } from "../../core/slow-reads.ts";
 import type { ReadClient } from "../../port/page.ts";
 import type { Connection, Connections, Row, Run, Statement } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
-import { start } from "../connection/transaction.ts";
+import { startTransaction } from "../connection/transaction.ts";
 
 /** The database ends a statement at its deadline. If it does not end it within this time, the connection is closed. */
 const graceMs = 1_000;
@@ -89,7 +89,7 @@ async function untilDeadline<T>(
 /** Runs one statement in a transaction that is sent at once. */
 async function runOnly(connection: Connection, statement: Statement, maxMs: number): Promise<readonly Row[]> {
   const [, { rows }] = await Promise.all([
-    start(connection, {
+    startTransaction(connection, {
       begin: "begin isolation level read committed read only",
       settings: timeoutSql(maxMs),
     }),
@@ -106,7 +106,7 @@ async function inSnapshotUntil<T>(
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
   const end = Date.now() + maxMs;
-  await start(connection, {
+  await startTransaction(connection, {
     begin: "begin isolation level repeatable read read only",
     settings: timeoutSql(maxMs),
   });

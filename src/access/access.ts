@@ -2,8 +2,9 @@
 import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { visibilityOf } from "../collection/visibility.ts";
-import { type Filter, isRelative, matches, timelessText } from "../query/filter.ts";
-import { type Action, scopeOf } from "./access-declaration.ts";
+import { isRelative, matches, namesRelated, type StoreFilter, timelessText } from "../query/filter.ts";
+import { nameOfTarget, nextTargets, type Target, type Targets, targetIn } from "../query/targets.ts";
+import { type Action, actions, scopeOf } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import { type AdministratorRule, isAdministrator } from "./roles.ts";
 import { type AllowedResources, both, defaultRules, type Rules } from "./rules.ts";
@@ -14,6 +15,10 @@ export interface Permit {
   may(action: Action): AllowedResources;
   /** The resources that exist for the caller. The rules decide this, without the scopes. */
   visible(): AllowedResources;
+  /** Whether a rule of the collection looks at related resources. */
+  readonly looksAtOthers: boolean;
+  /** The resources that the caller can list by rules without related resources, whose changes make no event. */
+  followed(): AllowedResources;
 }
 
 /** The permissions of all callers. A caller without a credential has no principal. */
@@ -31,7 +36,7 @@ export interface Access {
   /** Whether any caller can administer the service. */
   readonly hasAdministrators: boolean;
   /** The filters that rules add to lists of a collection. Samples replace the values that depend on the caller. */
-  listFilters(collection: string): readonly Filter[];
+  listFilters(collection: string): readonly StoreFilter[];
   /** A short text. It changes when the caller can see more or less than before. */
   rights(principal: Principal | undefined): string;
 }
@@ -108,7 +113,7 @@ function permitsOf(name: string, rules: Rules): PermitFor {
 }
 
 /** A list contains only resources that the caller can also read one by one. */
-function filtersOf({ list, read }: Rules): readonly Filter[] {
+function filtersOf({ list, read }: Rules): readonly StoreFilter[] {
   const rules = [...new Set([list, read])].flatMap(({ alternatives = [] }) => alternatives);
   return rules.flatMap(({ where }) => where?.sample ?? []);
 }
@@ -130,6 +135,8 @@ function createPermit(rules: Rules, collection: string, principal: Principal | u
   return {
     may: (action) => (isInScope(principal, collection, action) ? allowedFor(action) : "nothing"),
     visible: () => allowedFor("read"),
+    looksAtOthers: actions.some((action) => rules[action].byThemselves !== undefined),
+    followed: () => (isInScope(principal, collection, "list") ? followedFor(rules, principal) : "nothing"),
   };
 }
 
@@ -139,6 +146,15 @@ function ruleOf(rules: Rules, action: Action, principal: Principal | undefined):
   return action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;
 }
 
+/** As `ruleOf` for lists, by rules without related resources. */
+function followedFor({ list, read }: Rules, principal: Principal | undefined): AllowedResources {
+  const [listed, readable] = [list, read].map((rule) => (rule.byThemselves ?? rule)(principal)) as [
+    AllowedResources,
+    AllowedResources,
+  ];
+  return list === read ? listed : both(listed, readable);
+}
+
 /** Whether the scopes of a credential include an action. Scopes never add a permission. Without scopes, only the rules decide. */
 export function isInScope(principal: Principal | undefined, collection: string, action: Action): boolean {
   if (principal?.scopes === undefined) return true;
@@ -146,8 +162,39 @@ export function isInScope(principal: Principal | undefined, collection: string, 
   return principal.scopes.some((scope) => scope.collection === collection && scope.action === needed);
 }
 
-/** Whether the allowed resources include the resource with this JSON text. */
-export function includes(allowed: AllowedResources, text: string): boolean {
+/** A state of a resource, with the related resources that rules look at. `stateOf` makes it. */
+export interface Judged {
+  readonly text: string;
+  /** @default none were needed */
+  readonly targets?: Targets;
+}
+
+/** Whether the allowed resources include a resource in this state. Throws an Error if it lacks a related resource. */
+export function includes(allowed: AllowedResources, { text, targets }: Judged): boolean {
   if (typeof allowed === "string") return allowed === "everything";
-  return matches(allowed, JSON.parse(text) as Record<string, unknown>);
+  return matches(allowed, JSON.parse(text) as Record<string, unknown>, targets && targetIn(targets));
+}
+
+/** Whether rules look at related resources. */
+export function looksAtOthers(allowed: AllowedResources): allowed is StoreFilter {
+  return typeof allowed !== "string" && namesRelated(allowed);
+}
+
+/** Reads the related resources that filters look at for a resource. `read` finds one, or `undefined` if it does not exist. */
+export async function readTargets(
+  filters: readonly StoreFilter[],
+  resource: Record<string, unknown>,
+  read: (target: Target) => { text: string } | undefined | Promise<{ text: string } | undefined>,
+): Promise<Targets> {
+  const known = new Map<string, Record<string, unknown> | undefined>();
+  for (;;) {
+    const next = filters.flatMap((filter) => nextTargets(filter, resource, known));
+    if (next.length === 0) return known;
+    await Promise.all(
+      next.map(async (target) => {
+        const found = await read(target);
+        known.set(nameOfTarget(target), found && JSON.parse(found.text));
+      }),
+    );
+  }
 }

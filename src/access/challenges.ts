@@ -2,7 +2,7 @@
 
 import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
-import { leavesOf } from "../query/filter.ts";
+import { leavesOf, ownPathsOf, relatedIn } from "../query/filter.ts";
 import { type Action, scopeOf } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import type { AllowedResources } from "./rules.ts";
@@ -71,7 +71,9 @@ export function comparedIn(
   const own = allowed.kind === "in" && allowed.values.length === 1 && allowed.values[0] === subject;
   if (own && isVisible(allowed.path))
     return `The attribute ${JSON.stringify(formatPath(allowed.path))} must be your subject, ${JSON.stringify(subject)}.`;
-  const names = leavesOf(allowed).flatMap(({ path }) => (isVisible(path) ? [formatPath(path)] : []));
+  // A message must not say where in related resources a rule looks.
+  const paths = leavesOf(allowed).flatMap((leaf) => (relatedIn(leaf).length > 0 ? [] : ownPathsOf(leaf)));
+  const names = paths.flatMap((path) => (isVisible(path) ? [formatPath(path)] : []));
   const quoted = [...new Set(names)].map((name) => JSON.stringify(name));
   return quoted.length === 0 ? undefined : `The rule depends on ${quoted.join(", ")}.`;
 }

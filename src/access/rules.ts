@@ -4,19 +4,22 @@ import { didYouMean, mustBe, shortJson, withKnownMembers } from "../collection/m
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { allOf, type Filter } from "../query/filter.ts";
+import { allOf, namesRelated, type StoreFilter } from "../query/filter.ts";
+import type { ViewOf } from "../query/related-resources.ts";
 import { type Action, actions, shorthands } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";
 
 /** The resources that an action is allowed with. */
-export type AllowedResources = "everything" | "nothing" | Filter;
+export type AllowedResources = "everything" | "nothing" | StoreFilter;
 
 /** A compiled rule: returns the resources that it allows a caller. A caller without a credential has no principal. */
 export interface CompiledRule {
   (principal: Principal | undefined): AllowedResources;
   /** The rules, as the configuration declares them. One of them is enough. @default none */
   readonly alternatives?: readonly RuleAlternative[];
+  /** The resources that the rules without related resources allow. @default those of the rule */
+  readonly byThemselves?: (principal: Principal | undefined) => AllowedResources;
 }
 
 /** One rule of a configuration. */
@@ -55,10 +58,15 @@ export const defaultRules: Rules = {
 
 /**
  * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters use
- * `collection`. If it throws StartError, each filter does the same. The collection must have no `visibility`, because a
- * rule can use attributes that most callers do not see.
+ * `collection`. If it throws StartError, each filter does the same. The collections must have no `visibility`, because a
+ * rule can use attributes that most callers do not see. `viewOf`: the collections to which relations lead.
  */
-export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {
+export function readRules(
+  declared: unknown,
+  at: string,
+  collection: () => Collection,
+  viewOf?: ViewOf,
+): Rules {
   if (declared === undefined) return defaultRules;
   if (!isObject(declared))
     throw mustBe(at, 'an object such as { read: "public", write: "authenticated" }', declared);
@@ -69,7 +77,7 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
   faults.read(["list"], () => requireListable(given, at));
   const rules = faults.read([], () =>
     readMembers(declared, (rule, name) =>
-      names.includes(name) ? readAnyOf(rule, `${at}.${name}`, collection) : nobody,
+      names.includes(name) ? readAnyOf(rule, `${at}.${name}`, { collection, viewOf }) : nobody,
     ),
   );
   faults.throwIfAny();
@@ -93,18 +101,29 @@ function shorthandOf(action: Action): string {
   return shorthands.read.some((each) => each === action) ? "read" : "write";
 }
 
+/** What filters are read with. */
+interface FilterScope {
+  collection: () => Collection;
+  viewOf: ViewOf | undefined;
+}
+
 /** Reads one rule, or a list of rules of which one is enough. */
-function readAnyOf(declared: unknown, at: string, collection: () => Collection): CompiledRule {
-  if (!Array.isArray(declared)) return ruleOf([readRule(declared, at, collection)]);
+function readAnyOf(declared: unknown, at: string, scope: FilterScope): CompiledRule {
+  if (!Array.isArray(declared)) return ruleOf([readRule(declared, at, scope)]);
   if (declared.length === 0)
     throw new StartError(`${at} is an empty list. If that is what you mean, write "nobody".`);
-  return ruleOf(readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection)));
+  return ruleOf(readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, scope)));
 }
 
 function ruleOf(alternatives: readonly RuleAlternative[]): CompiledRule {
-  const rule = (principal: Principal | undefined) =>
-    anyOf(alternatives.map((each) => each.allows(principal)));
-  return Object.assign(rule, { alternatives });
+  const allowedBy = (some: readonly RuleAlternative[]) => (principal: Principal | undefined) =>
+    anyOf(some.map((each) => each.allows(principal)));
+  const ownOnly = alternatives.filter(({ where }) => !namesRelated(where?.sample));
+  const isOwn = ownOnly.length === alternatives.length;
+  return Object.assign(allowedBy(alternatives), {
+    alternatives,
+    ...(!isOwn && { byThemselves: allowedBy(ownOnly) }),
+  });
 }
 
 function anyOf(alternatives: readonly AllowedResources[]): AllowedResources {
@@ -128,7 +147,7 @@ const namedRules: Readonly<Record<string, RuleAlternative["allows"]>> = {
   nobody,
 };
 
-function readRule(declared: unknown, at: string, collection: () => Collection): RuleAlternative {
+function readRule(declared: unknown, at: string, scope: FilterScope): RuleAlternative {
   if (typeof declared === "string") {
     const allows = Object.hasOwn(namedRules, declared) ? namedRules[declared] : undefined;
     if (allows !== undefined) return { at, declared, allows };
@@ -138,7 +157,7 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
     );
   }
   if (!isObject(declared) || Object.keys(declared).length === 0) throw mustBe(at, forms, declared);
-  return readParts(declared, at, collection);
+  return readParts(declared, at, scope);
 }
 
 const forms = '"public", "authenticated", "nobody", { role: … } or { where: … }, or a list of these';
@@ -148,7 +167,7 @@ const parts = { names: ["role", "where"], advice: 'A rule has "role", "where" or
 function readParts(
   declared: Record<string, unknown>,
   at: string,
-  collection: () => Collection,
+  { collection, viewOf }: FilterScope,
 ): RuleAlternative {
   const faults = new StartFaults();
   const refuse = (name: string) => `${at}.${name} is not part of a rule.`;
@@ -156,9 +175,11 @@ function readParts(
   const readRoleOf = faults.read(["role"], () =>
     Object.hasOwn(declared, "role") ? readRole(declared.role, `${at}.role`) : undefined,
   );
-  const readWhereOf = faults.read(["where"], () =>
-    Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection()) : undefined,
-  );
+  const readWhereOf = faults.read(["where"], () => {
+    if (!Object.hasOwn(declared, "where")) return undefined;
+    const role = typeof declared.role === "string" ? declared.role : undefined;
+    return readWhere(declared.where, at, { collection: collection(), viewOf, role });
+  });
   faults.throwIfAny();
   const [role, where] = [readRoleOf(), readWhereOf()];
   return { at, declared, role, where, allows: (principal) => allowedBy(role, where, principal) };

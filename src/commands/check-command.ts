@@ -15,7 +15,7 @@ import { StartError } from "../errors.ts";
 import { type AnyCheckName, checkNames, findMisfits, type Misfits } from "../fit.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
-import type { Filter } from "../query/filter.ts";
+import type { StoreFilter } from "../query/filter.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openKeys, openReader, type StoreReader } from "../store/open.ts";
 import type { ApiKey } from "../store/port/keys.ts";
@@ -336,7 +336,7 @@ function unindexedIn(access: Access, { name, indexes }: Collection): readonly st
 }
 
 /** The attributes of a filter that need an index; `undefined` if no index can serve the filter. */
-function unindexedOf(filter: Filter, indexed: ReadonlySet<string>): readonly string[] | undefined {
+function unindexedOf(filter: StoreFilter, indexed: ReadonlySet<string>): readonly string[] | undefined {
   switch (filter.kind) {
     case "and": {
       const each = filter.filters

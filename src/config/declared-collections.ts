@@ -42,14 +42,44 @@ export async function readCollections(
   const collections = faults.read([], () =>
     withRelations(new Map(readings().map(([name, { whole }]) => [name, whole()]))),
   );
+  const rules = faults.read([], () => readAllRules(readings(), faults));
   return () => ({
     collections: collections(),
-    rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
+    rules: new Map(rules().map(([name, each]) => [name, each()])),
     roles: rolesIn(declarations()),
   });
 }
 
 type Declarations = Readonly<Record<string, unknown>>;
+
+type Reading = Awaited<ReturnType<typeof readOne>>;
+
+/** Reads the rules of all collections. They come last, because their filters can name relations. */
+function readAllRules(
+  readings: readonly (readonly [name: string, Reading])[],
+  faults: StartFaults,
+): (readonly [name: string, rules: () => Rules])[] {
+  const described = new Map(
+    readings.flatMap(([name, each]) => unlessFaulty(() => [name, each.described()] as const)),
+  );
+  const [related = described] = unlessFaulty(() => withRelations(described));
+  return readings.map(([name, { access, described: own }]) => {
+    const collection = () => related.get(name) ?? own();
+    const read = () =>
+      readRules(access(), `collections.${name}.access`, collection, (each) => related.get(each));
+    return [name, faults.read(["collections", name, "access"], read)] as const;
+  });
+}
+
+/** The value in a list. If reading it throws StartError, it has faults that are reported elsewhere, and the list is empty. */
+function unlessFaulty<Value>(read: () => Value): Value[] {
+  try {
+    return [read()];
+  } catch (error) {
+    if (error instanceof StartError) return [];
+    throw error;
+  }
+}
 
 async function readOne(
   name: string,
@@ -70,9 +100,8 @@ async function readOne(
   );
   return {
     whole: () => reading().whole(),
-    rules: faults.read(["access"], () =>
-      readRules(declaration().access, `${at}.access`, () => reading().described()),
-    ),
+    described: () => reading().described(),
+    access: () => declaration().access,
   };
 }
 

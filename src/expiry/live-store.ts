@@ -14,11 +14,13 @@ import {
   allOf,
   type Condition,
   type Filter,
-  leavesOf,
   mapLeaves,
+  type Operand,
   type RelatedCondition,
   type StoreFilter,
+  type StoreLeaf,
 } from "../query/filter.ts";
+import { collectionsIn } from "../query/targets.ts";
 import type { FiguresQuery, ListQuery, Page } from "../store/port/page.ts";
 import { type Store, type StoreReader, withMethods } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
@@ -87,10 +89,15 @@ class LiveReads {
 
   /** Whether a query reads resources that can expire, also by way of others. */
   concerns(
-    { collection, filter }: { collection: string; filter?: StoreFilter },
+    {
+      collection,
+      filter,
+      visibleFilter,
+    }: { collection: string; filter?: StoreFilter; visibleFilter?: StoreFilter },
     keys: readonly Related[] = [],
   ) {
-    return this.#expiresIn(collection) !== undefined || relatedNames(filter, keys).length > 0;
+    const names = [...relatedNames(filter, keys), ...relatedNames(visibleFilter)];
+    return this.#expiresIn(collection) !== undefined || names.length > 0;
   }
 
   async list(asked: ListQuery): Promise<Page> {
@@ -173,28 +180,21 @@ class LiveReads {
   /** The query whose conditions and keys about related resources find no expired ones. */
   async #withLiveRelated<
     Name extends "sort" | "group",
-    Query extends { filter?: StoreFilter } & { [name in Name]?: readonly Related[] },
+    Query extends { filter?: StoreFilter; visibleFilter?: StoreFilter } & {
+      [name in Name]?: readonly Related[];
+    },
   >(query: Query, name: Name): Promise<Query> {
-    const { filter } = query;
+    const { filter, visibleFilter } = query;
     const keys = query[name];
-    const names = [...new Set(relatedNames(filter, keys))];
+    const names = [...new Set([...relatedNames(filter, keys), ...relatedNames(visibleFilter)])];
     const all = await Promise.all(names.map(async (each) => [each, await this.filterFor(each)] as const));
     const filters = new Map(all.filter(([, live]) => live !== undefined));
     if (filters.size === 0) return query;
-    const live = (each: RelatedCondition): RelatedCondition => {
-      const inner = mapLeaves<Condition | RelatedCondition, Condition | RelatedCondition>(
-        each.filter,
-        change,
-      );
-      const own = filters.get(each.relation.collection);
-      return { ...each, filter: own === undefined ? inner : joined(inner, own) };
-    };
-    const change = (leaf: Condition | RelatedCondition) => (leaf.kind === "related" ? live(leaf) : leaf);
+    const { change, live } = narrowing((name) => filters.get(name));
     return {
       ...query,
-      ...(filter && {
-        filter: mapLeaves<Condition | RelatedCondition, Condition | RelatedCondition>(filter, change),
-      }),
+      ...(filter && { filter: mapLeaves<StoreLeaf, StoreLeaf>(filter, change) }),
+      ...(visibleFilter && { visibleFilter: mapLeaves<StoreLeaf, StoreLeaf>(visibleFilter, change) }),
       ...(keys && {
         [name]: keys.map((key) => (key.through === undefined ? key : { ...key, through: live(key.through) })),
       }),
@@ -206,15 +206,44 @@ class LiveReads {
   }
 }
 
+/** The filter whose conditions about related resources find no expired ones. `at`: Unix time in milliseconds. */
+export function withLiveTargets(
+  filter: StoreFilter,
+  collections: ExpiryTerms["collections"],
+  at: number,
+): StoreFilter {
+  const { change } = narrowing((name) => {
+    const expires = collections.get(name)?.expires;
+    return expires && { kind: "not", filter: expiredAt(expires, at) };
+  });
+  return mapLeaves<StoreLeaf, StoreLeaf>(filter, change);
+}
+
+/** Changes conditions about related resources, and leaves of filters, so that they only find resources that match a filter too. */
+function narrowing(filterFor: (collection: string) => Filter | undefined) {
+  const live = (each: RelatedCondition): RelatedCondition => {
+    const inner = mapLeaves<StoreLeaf, StoreLeaf>(each.filter, change);
+    const own = filterFor(each.relation.collection);
+    return { ...each, filter: own === undefined ? inner : joined(inner, own) };
+  };
+  const inOperand = ({ through, ...operand }: Operand): Operand => ({
+    ...operand,
+    ...(through && { through: through.map(live) }),
+  });
+  const change = (leaf: StoreLeaf): StoreLeaf => {
+    if (leaf.kind === "related") return live(leaf);
+    if (leaf.kind !== "compares") return leaf;
+    return { ...leaf, left: inOperand(leaf.left), right: inOperand(leaf.right) };
+  };
+  return { change, live };
+}
+
 function joined<F extends Filter | StoreFilter>(filter: F | undefined, live: Filter): F {
-  return (filter === undefined ? live : allOf<Condition | RelatedCondition>([filter, live])) as F;
+  return (filter === undefined ? live : allOf<StoreLeaf>([filter, live])) as F;
 }
 
 /** The names of the related collections that a filter and some keys name. */
 function relatedNames(filter: StoreFilter | undefined, keys: readonly Related[] = []): string[] {
   const through = keys.flatMap((key) => key.through ?? []);
-  const leaves = filter === undefined ? through : [...leavesOf(filter), ...through];
-  return leaves.flatMap((leaf) =>
-    leaf.kind === "related" ? [leaf.relation.collection, ...relatedNames(leaf.filter)] : [],
-  );
+  return [filter, ...through].flatMap((each) => (each === undefined ? [] : collectionsIn(each)));
 }

@@ -15,6 +15,7 @@ import { Problem, toSentence } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits, isObject } from "../json/values.ts";
+import { comparedTypes, isOrdering } from "./compared-attributes.ts";
 import {
   type ComparedDates,
   dateCondition,
@@ -30,9 +31,12 @@ import { exactCondition, exactFor } from "./exact-operands.ts";
 import {
   allOf,
   anyOf,
+  type ComparingOperator,
   type Condition,
   type Filter,
   matchNone,
+  negationOf,
+  opposites,
   ownFilter,
   type RequestedFilter,
   type Scalar,
@@ -43,9 +47,11 @@ import { isOperator, legacySuffixes, type OperatorName, operators, takesSeveral 
 import {
   type Attribute,
   filterLimits,
+  maxRelations,
   type Reading,
   readFilterAttribute,
   readPath,
+  readSingleAttribute,
   visibleAttributeInfo,
 } from "./reading.ts";
 import { inQuery, inside, type Location, type Violations } from "./violations.ts";
@@ -220,7 +226,7 @@ function readMember(
     }
     case "not":
       if (!count({ groups: 1 }, location, reading)) return matchNone;
-      return { kind: "not", filter: readGroup(value, location, deeper) };
+      return negationOf(readGroup(value, location, deeper));
     default:
       if (isForeignGroup(name, value)) {
         const own = name.replace("$", "").toLowerCase();
@@ -275,6 +281,8 @@ function readOperation(operator: string, operand: unknown, condition: ConditionC
   const location = inside(condition.location, operator);
   if (isOperator(operator)) return readCondition(operator, operand, { ...condition, location });
   condition.reading.violations.add(location, "unknownOperator", () => {
+    if (operator === "attribute")
+      return `is not an operator. To compare two attributes, write ${shortJson({ [condition.name]: { eq: { attribute: operand } } })}`;
     const why = unknownOperator(operator, { in: "body", name: condition.name, value: operand });
     const nested = `To name a nested attribute, use a dot: ${shortJson(`${condition.name}.${operator}`)}`;
     return `is not understood: ${toSentence(why)} ${nested}`;
@@ -291,6 +299,7 @@ function readCondition(
   const values = Array.isArray(operand) ? operand.length : 1;
   // This check comes first, because the following checks take longer.
   if (!count({ conditions: 1, values }, location, reading)) return matchNone;
+  if (isAttributeOperand(operand)) return readComparison(operator, operand.attribute, condition);
   const attribute = readFilterAttribute(name, location, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
@@ -301,6 +310,47 @@ function readCondition(
   if (operator === "any") return toListCondition(attribute, operand, condition);
   const written: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
   return toCondition({ operator, name, attribute }, written, false, { ...reading, location });
+}
+
+/** An attribute instead of a value, such as `{"attribute":"event.seats"}`. */
+interface AttributeOperand {
+  attribute: string;
+}
+
+function isAttributeOperand(operand: unknown): operand is AttributeOperand {
+  return isObject(operand) && typeof operand.attribute === "string" && Object.keys(operand).length === 1;
+}
+
+/** Reads a comparison with another attribute. Adds violations. */
+function readComparison(
+  operator: OperatorName,
+  other: string,
+  { name, location, reading }: ConditionContext,
+): RequestedFilter {
+  const { violations } = reading;
+  if (!isComparingOperator(operator)) {
+    const detail = `cannot compare with an attribute. Only ${Object.keys(opposites).join(", ")} can`;
+    violations.add(location, "value", detail);
+    return matchNone;
+  }
+  if (reading.inList !== undefined) {
+    violations.add(location, "value", "cannot compare with an attribute inside of any");
+    return matchNone;
+  }
+  const left = readSingleAttribute(name, location, reading, maxRelations);
+  const right = readSingleAttribute(other, inside(location, "attribute"), reading, maxRelations);
+  if (left === undefined || right === undefined) return matchNone;
+  const compared = comparedTypes(left, right, isOrdering(operator));
+  if (typeof compared === "string") {
+    violations.add(location, "type", `can never be true: ${compared}`);
+    return matchNone;
+  }
+  const operandOf = ({ path, through }: Attribute) => ({ path, ...(through && { through }) });
+  return { kind: "compares", operator, left: operandOf(left), right: operandOf(right), ...compared };
+}
+
+function isComparingOperator(operator: OperatorName): operator is ComparingOperator {
+  return Object.hasOwn(opposites, operator);
 }
 
 const operands: Record<

@@ -21,7 +21,10 @@ export type Tree<Leaf> =
   | Leaf;
 
 /** A filter by the attributes of the resource itself. */
-export type Filter = Tree<Condition>;
+export type Filter = Tree<OwnLeaf>;
+
+/** A leaf of a filter by the attributes of the resource itself. */
+export type OwnLeaf = Condition | OwnComparison;
 
 /** The part of a relation that filters and stores need. */
 export type RelationPath = Pick<Relation, "kind" | "collection" | "path">;
@@ -30,7 +33,10 @@ export type RelationPath = Pick<Relation, "kind" | "collection" | "path">;
  * A filter as a request contains it. A condition about related resources is true if one of them matches. It does not
  * yet say which of them the caller can list.
  */
-export type RequestedFilter = Tree<Condition | RequestedRelated>;
+export type RequestedFilter = Tree<RequestedLeaf>;
+
+/** A leaf of a filter of a request. */
+export type RequestedLeaf = Condition | RequestedRelated | RequestedComparison;
 
 /** The condition of a request about related resources. */
 export interface RequestedRelated {
@@ -39,8 +45,11 @@ export interface RequestedRelated {
   filter: RequestedFilter;
 }
 
-/** A filter that a store evaluates. `matches` cannot, because related resources are not in memory. */
-export type StoreFilter = Tree<Condition | RelatedCondition>;
+/** A filter that a store evaluates. `matches` can only do it with the related resources that it looks at (`Targets`). */
+export type StoreFilter = Tree<StoreLeaf>;
+
+/** A leaf of a filter that a store evaluates. */
+export type StoreLeaf = Condition | RelatedCondition | Comparison;
 
 /** A condition that is true if at least one related resource matches `filter`. */
 export interface RelatedCondition {
@@ -48,6 +57,37 @@ export interface RelatedCondition {
   relation: RelationPath;
   filter: StoreFilter;
 }
+
+/**
+ * A condition that compares two attributes. It is false if one of them is missing, null, an array or an object, or if they have different
+ * types. `not` asks for the opposite comparison, so it is false for these too.
+ */
+export interface Comparison<Through = RelatedCondition> {
+  kind: "compares";
+  operator: ComparingOperator;
+  left: Operand<Through>;
+  right: Operand<Through>;
+  /** Both are compared by what they mean: as instants or as exact numbers. */
+  as?: Meaning | undefined;
+}
+
+/** An attribute of the resource itself, or of the one resource that the relations `through` lead to, from the outer one inwards. */
+export interface Operand<Through = RelatedCondition> {
+  path: Path;
+  through?: readonly Through[] | undefined;
+}
+
+/** A comparison as a request contains it. */
+export type RequestedComparison = Comparison<RelationPath>;
+
+/** A comparison of two attributes of the resource itself. */
+export type OwnComparison = Comparison<never>;
+
+/** The operators that compare two attributes, each with its opposite. */
+export const opposites = { eq: "ne", ne: "eq", gt: "lte", lte: "gt", gte: "lt", lt: "gte" } as const;
+
+/** An operator that compares two attributes. */
+export type ComparingOperator = keyof typeof opposites;
 
 /** A part of conditions that compare values by what they mean. */
 interface Meanings {
@@ -129,6 +169,41 @@ export function anyOf<Leaf extends { kind: string }>(filters: readonly Tree<Leaf
 /** Matches no resource. Also the result of reading an invalid filter, whose request is refused. */
 export const matchNone = { kind: "or", filters: [] } as const satisfies Filter;
 
+/** Matches what a filter does not match. A comparison becomes its opposite, which is false too if a value is missing. */
+export function negationOf<Leaf extends { kind: string }>(filter: Tree<Leaf>): Tree<Leaf> {
+  if (!leavesOf<{ kind: string }>(filter).some(({ kind }) => kind === "compares"))
+    return { kind: "not", filter };
+  if ("filters" in filter)
+    return {
+      kind: filter.kind === "and" ? "or" : "and",
+      filters: filter.filters.map((each) => negationOf(each)),
+    };
+  if (filter.kind === "not") return (filter as { filter: Tree<Leaf> }).filter;
+  const comparison = filter as unknown as Comparison;
+  return { ...comparison, operator: opposites[comparison.operator] } as unknown as Tree<Leaf>;
+}
+
+/** The attributes of the resource itself that a leaf of a filter looks at. */
+export function ownPathsOf(leaf: RequestedLeaf | StoreLeaf): readonly Path[] {
+  switch (leaf.kind) {
+    case "related":
+    case "requestedRelated":
+      return leaf.relation.kind === "reference" ? [leaf.relation.path] : [];
+    case "compares":
+      return [leaf.left, leaf.right].map(({ path, through: [first] = [] }) =>
+        first === undefined ? path : "relation" in first ? first.relation.path : first.path,
+      );
+    default:
+      return [leaf.path];
+  }
+}
+
+/** The conditions about related resources in a leaf of a filter. */
+export function relatedIn(leaf: StoreLeaf): readonly RelatedCondition[] {
+  if (leaf.kind === "related") return [leaf];
+  return leaf.kind === "compares" ? [leaf.left, leaf.right].flatMap(({ through = [] }) => through) : [];
+}
+
 /** The leaves of a filter. */
 export function leavesOf<Leaf extends { kind: string }>(filter: Tree<Leaf>): readonly Leaf[] {
   if ("filters" in filter) return filter.filters.flatMap((each) => leavesOf(each));
@@ -150,7 +225,11 @@ export function mapLeaves<From extends { kind: string }, To>(
 export function namesRelated(filter: RequestedFilter | StoreFilter | undefined): boolean {
   return (
     filter !== undefined &&
-    leavesOf<{ kind: string }>(filter).some(({ kind }) => kind === "related" || kind === "requestedRelated")
+    leavesOf<RequestedLeaf | StoreLeaf>(filter).some((leaf) =>
+      leaf.kind === "compares"
+        ? leaf.left.through !== undefined || leaf.right.through !== undefined
+        : leaf.kind === "related" || leaf.kind === "requestedRelated",
+    )
   );
 }
 
@@ -158,7 +237,7 @@ export function namesRelated(filter: RequestedFilter | StoreFilter | undefined):
 export function isRelative(filter: RequestedFilter | StoreFilter | undefined): boolean {
   return (
     filter !== undefined &&
-    leavesOf<Condition | RequestedRelated | RelatedCondition>(filter).some((leaf) =>
+    leavesOf<RequestedLeaf | StoreLeaf>(filter).some((leaf) =>
       "filter" in leaf ? isRelative(leaf.filter) : "relative" in leaf,
     )
   );
@@ -177,18 +256,74 @@ export function ownFilter(filter: RequestedFilter): Filter {
   return filter as Filter;
 }
 
-/** Whether the filter matches a resource (with its `id`). */
-export function matches(filter: Filter, resource: Record<string, unknown>): boolean {
+/** The resource with this id; `undefined` if it does not exist. */
+export type TargetOf = (collection: string, id: string) => Record<string, unknown> | undefined;
+
+/**
+ * Whether the filter matches a resource (with its `id`). `targetOf` finds the resources that its references name. Throws an Error for any
+ * other condition about related resources.
+ */
+export function matches(
+  filter: StoreFilter,
+  resource: Record<string, unknown>,
+  targetOf?: TargetOf,
+): boolean {
   switch (filter.kind) {
     case "and":
-      return filter.filters.every((each) => matches(each, resource));
+      return filter.filters.every((each) => matches(each, resource, targetOf));
     case "or":
-      return filter.filters.some((each) => matches(each, resource));
+      return filter.filters.some((each) => matches(each, resource, targetOf));
     case "not":
-      return !matches(filter.filter, resource);
+      return !matches(filter.filter, resource, targetOf);
+    case "related":
+      return throughReference(filter, resource, targetOf) !== undefined;
+    case "compares":
+      return compares(filter, resource, targetOf);
     default:
       return isTrue(filter, comparedAt(resource, filter));
   }
+}
+
+/** The resource that a reference names, if it matches. */
+function throughReference(
+  { relation, filter }: RelatedCondition,
+  resource: Record<string, unknown>,
+  targetOf: TargetOf = () => {
+    throw new Error("The related resources are not in memory.");
+  },
+): Record<string, unknown> | undefined {
+  const id = referencedId(relation, resource);
+  const target = id === undefined ? undefined : targetOf(relation.collection, id);
+  return target !== undefined && matches(filter, target, targetOf) ? target : undefined;
+}
+
+/** The one id in a reference of a resource. Throws an Error for any other relation. */
+export function referencedId(
+  { kind, path }: RelationPath,
+  resource: Record<string, unknown>,
+): string | undefined {
+  if (kind !== "reference") throw new Error("Only references lead to one resource.");
+  const value = valueAt(resource, path);
+  return typeof value === "string" || Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function compares(
+  { operator, left, right, as }: Comparison,
+  resource: Record<string, unknown>,
+  targetOf: TargetOf | undefined,
+): boolean {
+  const [a, b] = [left, right].map(({ path, through = [] }) => {
+    let holder: Record<string, unknown> | undefined = resource;
+    for (const each of through) holder &&= throughReference(each, holder, targetOf);
+    const value = holder && valueAt(holder, path);
+    return as === undefined ? value : comparedKeyOf(value, as);
+  });
+  if (typeof a === "boolean" && typeof b === "boolean")
+    return operator === "eq" ? a === b : operator === "ne" && a !== b;
+  const order = typeof b === "string" || typeof b === "number" ? compareLike(a, b) : undefined;
+  if (order === undefined) return false;
+  if (operator === "eq") return order === 0;
+  return operator === "ne" ? order !== 0 : comparisons[operator](order);
 }
 
 /** What a condition compares: the value of its attribute, or the key of what the value means. */

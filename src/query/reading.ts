@@ -182,20 +182,21 @@ function visibleListed(collection: Collection, path: Path, known?: readonly numb
 }
 
 /**
- * Like `readAttribute`, for sorts and groups: also the attributes of the resource that a reference names, such as `author.name`.
- * A resource has at most one value of them.
+ * Like `readAttribute`, for sorts, groups and comparisons: also the attributes of the resource that a reference names, such as
+ * `author.name`. A resource has at most one value of them. `most`: the most relations in the name.
  */
 export function readSingleAttribute(
   name: string,
   location: Location,
   reading: Reading,
+  most = 1,
 ): Attribute | undefined {
-  const found = relatedPath(name, reading, 1);
-  if (found === undefined) return readAttribute(name, location, reading);
+  const found = relatedPath(name, reading, most);
+  if (found === undefined || reading.refusesRelations === true) return readAttribute(name, location, reading);
   const { violations } = reading;
-  const [relation] = found.relations;
-  const quoted = shortJson(relation.name);
-  if (relation.isList) {
+  const relation = found.relations.find(({ isList }) => isList);
+  if (relation !== undefined) {
+    const quoted = shortJson(relation.name);
     const detail = `${naming(name, location)}cannot be used here: ${quoted} can be several resources. Only a relation to one resource works, such as that of the reference "authorId"`;
     violations.add(location, "relation", detail);
     return undefined;

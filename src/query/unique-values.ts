@@ -9,7 +9,7 @@ import type { Unique, UniquePart, UniqueWhere } from "../collection/unique.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { readDeclaredFilter, requireValidFilter } from "./declared-filter.ts";
-import { type Filter, isRelative, leavesOf, matches, matchesAll } from "./filter.ts";
+import { type Filter, isRelative, leavesOf, matches, matchesAll, ownPathsOf } from "./filter.ts";
 
 /**
  * The text by which a resource (with its `id`) is compared; `undefined` if it cannot conflict, because an attribute is absent or null,
@@ -62,7 +62,11 @@ export function readUniqueWhere(declared: unknown, at: string, collection: Colle
     throw new StartError(
       `${at}: "where" cannot compare with the present time, because values are compared when a resource changes. Write a time that stays the same.`,
     );
-  const names = new Map(leavesOf(filter).map(({ path }): [string, Path] => [JSON.stringify(path), path]));
+  const names = new Map(
+    leavesOf(filter)
+      .flatMap(ownPathsOf)
+      .map((path): [string, Path] => [JSON.stringify(path), path]),
+  );
   return {
     declared: declared as object,
     paths: [...names.values()],

@@ -1,6 +1,9 @@
 /** The last state of a resource while others delete and restore it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openCollection } from "../../src/collection/collection.ts";
+import { anonymous } from "../../src/http/caller/admit.ts";
+import { guardOf } from "../../src/http/caller/permission.ts";
 import { lastState } from "../../src/http/reads/history.ts";
 import type { Change } from "../../src/store/port/commit.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -8,6 +11,11 @@ import { at, commit, created, deleted, textOf, topic } from "../store/contract/f
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 const key = topic("1");
+const guard = guardOf(
+  { access: undefined } as Parameters<typeof guardOf>[0],
+  openCollection("topics"),
+  anonymous,
+);
 
 async function openDeleted(t: { after(run: () => Promise<void>): void }): Promise<Store> {
   const { store, cleanup } = await openSqliteFixture();
@@ -25,18 +33,20 @@ function interrupted(store: Store, writes: (Change | undefined)[]): Parameters<t
     if (change !== undefined) await commit(store, [change]);
   };
   return {
-    read: async (read) => writeNext().then(() => store.read(read)),
-    changesOf: async (...query) => writeNext().then(() => store.changesOf(...query)),
-    version: (...query) => store.version(...query),
-    lastVersion: (of) => store.lastVersion(of),
+    store: {
+      read: async (read) => writeNext().then(() => store.read(read)),
+      changesOf: async (...query) => writeNext().then(() => store.changesOf(...query)),
+      version: (...query) => store.version(...query),
+      lastVersion: (of) => store.lastVersion(of),
+    },
   };
 }
 
 const restored = (after: number): Change => ({ ...created(key, { n: 1 }), after });
 
 test("a resource that is restored between the lookups exists", async (t) => {
-  const store = interrupted(await openDeleted(t), [undefined, restored(2)]);
-  assert.deepEqual(await lastState(store, key), {
+  const service = interrupted(await openDeleted(t), [undefined, restored(2)]);
+  assert.deepEqual(await lastState(service, guard, key), {
     last: { id: "1", version: 3, text: textOf("1", { n: 1 }), updatedAt: at },
     deleted: undefined,
     isOlder: false,
@@ -44,8 +54,8 @@ test("a resource that is restored between the lookups exists", async (t) => {
 });
 
 test("a resource that is restored and deleted again between the lookups has its last state", async (t) => {
-  const store = interrupted(await openDeleted(t), [undefined, restored(2), deleted(key, 3)]);
-  const state = await lastState(store, key);
+  const service = interrupted(await openDeleted(t), [undefined, restored(2), deleted(key, 3)]);
+  const state = await lastState(service, guard, key);
   assert.equal(state?.last.version, 3);
   assert.equal(state?.deleted?.version, 4);
 });

@@ -313,17 +313,18 @@ const usualSecret = Buffer.alloc(32, 1).toString("base64");
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };
   const defined = new Map<string, Collection>();
-  const rules = new Map<string, Rules>();
   for (const [name, declaration] of Object.entries(options.collections ?? {})) {
     const collection = await defineCollection(name, declaration, readUniqueWhere);
     defined.set(name, collection);
-    const unseen = { ...collection, visibility: undefined };
-    rules.set(
-      name,
-      readRules(declaration.access, `collections.${name}.access`, () => unseen),
-    );
   }
   const collections = withRelations(defined);
+  const unseen = new Map([...collections].map(([name, each]) => [name, { ...each, visibility: undefined }]));
+  const rules = new Map<string, Rules>(
+    Object.entries(options.collections ?? {}).map(([name, { access }]) => {
+      const collection = () => unseen.get(name) as Collection;
+      return [name, readRules(access, `collections.${name}.access`, collection, (each) => unseen.get(each))];
+    }),
+  );
   const needsSecret = store.kind === "postgres" && options.auth?.users !== undefined;
   const secrets = options.secrets ?? (needsSecret ? [usualSecret] : []);
   const openCollections = options.openCollections ?? options.collections === undefined;

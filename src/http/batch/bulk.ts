@@ -8,6 +8,7 @@ import type { Change } from "../../store/port/commit.ts";
 import type { DeletedQuery, ListQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
+import { judged } from "../caller/judged.ts";
 import { storeFilter, viewsOf } from "../caller/permission.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
@@ -146,8 +147,9 @@ export async function decideOne(
       : ({ ...operation, kind: "patch", format: patch.format, id } as const);
   const inside: Service = { ...service, now: () => at };
   try {
-    requireRight(own, current);
-    return (await decideChange({ service: inside, operation: own, request }, current, change)).changes;
+    const state = await judged(service, operation.guard, current);
+    requireRight(own, state);
+    return (await decideChange({ service: inside, operation: own, request }, state, change)).changes;
   } catch (error) {
     throw patch?.format === "update" ? insideUpdate(error) : error;
   }

@@ -4,7 +4,13 @@ import type { Unique } from "../../collection/unique.ts";
 import { deleteOf } from "../../expiry/expired.ts";
 import type { UniqueKey } from "../../query/unique-keys.ts";
 import { uniqueValue } from "../../query/unique-values.ts";
-import { type Change, type Commit, type Committed, versionOf } from "../../store/port/commit.ts";
+import {
+  type Change,
+  type Commit,
+  type Committed,
+  type Requirement,
+  versionOf,
+} from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Data } from "../service.ts";
@@ -73,10 +79,26 @@ export function createOverlay(
     const version = versionOf(first);
     length += lengthOf({ ...first, next }) - (before === undefined ? 0 : lengthOf(before.change));
     const stored = next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at };
-    const all = { change: { ...first, next }, version, stored, operation: overlay.operation };
+    const requires = [...(before?.change.requires ?? []), ...(change.requires ?? []).map(asMade)];
+    const all = {
+      change: { ...first, next, ...(requires.length > 0 && { requires }) },
+      version,
+      stored,
+      operation: overlay.operation,
+    };
     changed.set(nameOf(key), all);
     if (stored !== undefined && isOver(key.collection, stored.text)) end(key, stored);
     return { version, sequence: 0 };
+  }
+
+  /** The requirement with the targets that the batch has changed so far. The commit looks at the others as they are before the batch. */
+  function asMade(requirement: Requirement): Requirement {
+    const targets = requirement.targets.map((target) => {
+      const name = nameOf(target);
+      const made = changed.get(name) ?? settled.get(name);
+      return made === undefined ? target : { ...target, text: made.stored?.text ?? null };
+    });
+    return { ...requirement, targets };
   }
 
   /** Ends the present step, and adds one that deletes what has expired. */

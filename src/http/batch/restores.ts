@@ -4,6 +4,7 @@ import type { Change } from "../../store/port/commit.ts";
 import type { DeletedQuery } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { createPauses, pauseAfter } from "../admission/turns.ts";
+import { judged } from "../caller/judged.ts";
 import { inPast } from "../caller/permission.ts";
 import { deletionsFor } from "../lists/deleted.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
@@ -110,8 +111,10 @@ export async function decideRestore(
   at: number,
 ): Promise<readonly Change[]> {
   const deleted = { version: last.version + 1, at: last.updatedAt };
-  operation.guard.require("delete", last.text);
+  const { guard } = operation;
+  const state = await judged(service, guard, last);
+  guard.require("delete", state);
   const inside: Service = { ...service, now: () => at };
   const write = { service: inside, operation: { ...operation, id: last.id }, request };
-  return (await planRestore(write, { last, deleted }, last)).changes;
+  return (await planRestore(write, { last: state, deleted }, last)).changes;
 }

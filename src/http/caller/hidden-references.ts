@@ -2,11 +2,12 @@
  * Makes the store refuse a new reference to a resource that the caller cannot see or that has expired, as if that resource did not exist.
  * It replaces the id before the write. The store itself knows neither the caller nor what expires.
  */
-import { includes } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type Reference, type ReferencedId, referencedIds } from "../../collection/references.ts";
 import type { Callers, Clock, Data } from "../service.ts";
 import type { Caller } from "./admit.ts";
+import { currentOf } from "./judged.ts";
+import { guardOf } from "./permission.ts";
 
 /** A resource that is about to be written. */
 interface NextState {
@@ -57,15 +58,16 @@ function isSame(a: ReferencedId, b: ReferencedId): boolean {
 }
 
 async function isHidden(
-  { access, store, collections }: Data & Callers,
-  { principal }: Caller,
+  service: Data & Callers,
+  caller: Caller,
   { reference: { collection }, id }: ReferencedId,
 ): Promise<boolean> {
-  const visible = access?.permit(collection, principal).visible() ?? "everything";
-  const expires = collections.get(collection)?.expires !== undefined;
-  if (visible === "everything" && !expires) return false;
-  const stored = await store.read({ collection, id });
-  return stored === undefined ? expires : !includes(visible, stored.text);
+  const target = service.collections.get(collection) as Collection; // references only lead to declared collections
+  const guard = guardOf(service, target, caller);
+  const expires = target.expires !== undefined;
+  if (guard.visible === "everything" && !expires) return false;
+  const stored = await currentOf(service, guard, { collection, id });
+  return stored === undefined ? expires : !guard.sees(stored);
 }
 
 /** An id that no resource has. The service assigns integer ids from 1 upwards, and only an import can create others. */

@@ -3,7 +3,7 @@
  * attributes of a collection it reaches. `admit.ts` has already identified the caller.
  */
 
-import { includes, type Permit } from "../../access/access.ts";
+import { includes, type Judged, type Permit } from "../../access/access.ts";
 import type { Action } from "../../access/access-declaration.ts";
 import { comparedIn, denied } from "../../access/challenges.ts";
 import type { Principal } from "../../access/principal.ts";
@@ -17,10 +17,13 @@ import {
   type Condition,
   mapLeaves,
   matchNone,
+  type Operand,
   type RelatedCondition,
   type RelationPath,
   type RequestedFilter,
+  type RequestedLeaf,
   type StoreFilter,
+  type StoreLeaf,
 } from "../../query/filter.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -185,6 +188,21 @@ export class Guard {
     return this.#permit.may("list");
   }
 
+  /** Which resources the caller can follow: those that rules without related resources allow to list. */
+  get followed(): AllowedResources {
+    return this.#permit.followed();
+  }
+
+  /** Whether a rule of the collection looks at related resources. */
+  get looksAtOthers(): boolean {
+    return this.#permit.looksAtOthers;
+  }
+
+  /** Which resources the caller can do this with. */
+  allowed(action: Action): AllowedResources {
+    return this.#permit.may(action);
+  }
+
   /** Whether the caller can read any resource. A credential with only write scopes cannot. */
   get canRead(): boolean {
     return this.can("read");
@@ -200,23 +218,23 @@ export class Guard {
     return this.#permit.may(action) === "everything";
   }
 
-  /** Whether a resource with this JSON text exists for the caller. */
-  sees(text: string): boolean {
-    return includes(this.#permit.visible(), text);
+  /** Whether a resource in this state exists for the caller. */
+  sees(state: Judged): boolean {
+    return includes(this.#permit.visible(), state);
   }
 
-  /** Whether the caller can do this with a resource with this JSON text. */
-  may(action: Action, text: string): boolean {
-    return includes(this.#permit.may(action), text);
+  /** Whether the caller can do this with a resource in this state. */
+  may(action: Action, state: Judged): boolean {
+    return includes(this.#permit.may(action), state);
   }
 
   /**
-   * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource with this JSON text. `resource`
-   * says which one this is.
+   * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource in this state. `resource` says which
+   * one this is.
    */
-  require(action: Action, text: string, resource = "this resource"): void {
+  require(action: Action, state: Judged, resource = "this resource"): void {
     const allowed = this.#permit.may(action);
-    if (includes(allowed, text)) return;
+    if (includes(allowed, state)) return;
     const needed = { collection: this.#collection.name, action };
     if (allowed === "nothing" || this.#principal === undefined) throw denied(this.#principal, needed);
     const hidden = this.#collection.visibility?.hidden;
@@ -241,7 +259,12 @@ export class Guard {
   }
 }
 
-const fullPermit: Permit = { may: () => "everything", visible: () => "everything" };
+const fullPermit: Permit = {
+  may: () => "everything",
+  visible: () => "everything",
+  followed: () => "everything",
+  looksAtOthers: false,
+};
 
 const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 
@@ -255,7 +278,12 @@ export function guardOf({ access, tags }: Callers, collection: Collection, { pri
 
 /** The filter for the store. It treats a related resource that the caller cannot list as one that does not exist. */
 export function storeFilter(service: Data & Callers, caller: Caller, filter: RequestedFilter): StoreFilter {
-  return mapLeaves(filter, (leaf): StoreFilter => {
+  const through = ({ through: relations, ...operand }: Operand<RelationPath>): Operand => ({
+    ...operand,
+    ...(relations && { through: relations.map((each) => listedThrough(service, caller, each)) }),
+  });
+  return mapLeaves<RequestedLeaf, StoreLeaf>(filter, (leaf): StoreFilter => {
+    if (leaf.kind === "compares") return { ...leaf, left: through(leaf.left), right: through(leaf.right) };
     if (leaf.kind !== "requestedRelated") return leaf;
     const { relation, filter: listed } = listedThrough(service, caller, leaf.relation);
     if (listed === matchNone) return matchNone;

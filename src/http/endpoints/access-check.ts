@@ -1,13 +1,15 @@
 /** Answers whether a caller can do something. Administrators also learn why, and can ask for others. */
 
-import { includes, isInScope, type Permit } from "../../access/access.ts";
+import { includes, isInScope, type Judged, type Permit } from "../../access/access.ts";
 import { type Action, scopeOf } from "../../access/access-declaration.ts";
 import { type ExplainedRule, explainRule } from "../../access/explain-rules.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
-import { administers, viewFor } from "../caller/permission.ts";
+import { targetIn } from "../../query/targets.ts";
+import { currentOf } from "../caller/judged.ts";
+import { administers, guardOf, viewFor } from "../caller/permission.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { operation as action, closedObject, json, listOf, text, texts, truth } from "../openapi/described.ts";
 import type { Asked, Result } from "../operations/result.ts";
@@ -31,8 +33,8 @@ interface Case extends AccessQuestion {
   allowed: AllowedResources;
   /** Whether the answer can depend on the resource with the id. */
   isLookedUp: boolean;
-  /** The text of that resource; `undefined` if it does not exist. */
-  text: string | undefined;
+  /** That resource, with what the rules look at; `undefined` if it does not exist. */
+  state: Judged | undefined;
 }
 
 const explainedCondition = closedObject(
@@ -53,14 +55,17 @@ const explainedCondition = closedObject(
         "startsWithi",
         "any",
         "exists",
+        "eq",
+        "ne",
       ],
     },
     negated: { description: "Whether the condition must not be true.", ...truth },
     values: listOf({}, "The values to compare with."),
+    other: { description: "The attribute to compare with, instead of values.", ...text },
     actual: { description: "The value in the resource. Left out if it is missing, long or write-only." },
     isMet: { description: "Left out without a resource, and for a write-only attribute.", ...truth },
   },
-  { optional: ["actual", "isMet"] },
+  { optional: ["other", "actual", "isMet"] },
 );
 
 const explainedRule = closedObject(
@@ -166,8 +171,10 @@ async function caseOf(
   const isScoped = isInScope(principal, collection, operation);
   // A caller who cannot do this with any resource must not learn which resources exist.
   const isLookedUp = id !== undefined && (isAdministrator || (isScoped && allowed !== "nothing"));
-  const stored = isLookedUp ? await service.store.read({ collection, id }) : undefined;
-  return { ...question, isInScope: isScoped, allowed, isLookedUp, text: stored?.text };
+  const declared = findCollection(service, collection) ?? openCollection(collection);
+  const guard = guardOf(service, declared, { principal: withoutScopes(principal), quota: undefined });
+  const state = isLookedUp ? await currentOf(service, guard, { collection, id }) : undefined;
+  return { ...question, isInScope: isScoped, allowed, isLookedUp, state };
 }
 
 /** What the rules allow the caller, whatever the scopes of the credential. */
@@ -175,7 +182,11 @@ function permitOf(
   { access }: Service,
   { collection, principal }: Pick<Case, "collection" | "principal">,
 ): Permit | undefined {
-  return access?.permit(collection, principal && { ...principal, scopes: undefined });
+  return access?.permit(collection, withoutScopes(principal));
+}
+
+function withoutScopes(principal: Principal | undefined): Principal | undefined {
+  return principal && { ...principal, scopes: undefined };
 }
 
 function answerTo(service: Service, about: Case, isAdministrator: boolean): object {
@@ -194,7 +205,7 @@ function answerTo(service: Service, about: Case, isAdministrator: boolean): obje
     reason: (failed ?? checks.at(-1))?.reason,
     attributes: attributesOf(view, isAdministrator),
     ...(isAdministrator && {
-      ...(id !== undefined && { exists: about.text !== undefined }),
+      ...(id !== undefined && { exists: about.state !== undefined }),
       checks: explained(service, about, checks),
     }),
   };
@@ -243,22 +254,22 @@ const aboutReader: Refusals = {
 /** A resource that the caller cannot see gets the same answer as one that does not exist. */
 function visibleCheck(service: Service, about: Case, absent: string): Check {
   const visible = permitOf(service, about)?.visible() ?? "everything";
-  const passes = about.text !== undefined && includes(visible, about.text);
+  const passes = about.state !== undefined && includes(visible, about.state);
   return { needs: "read", passes, reason: passes ? "The resource exists for the caller." : absent };
 }
 
 function ruleCheck(
   { access }: Service,
-  { id, text, operation, allowed, principal }: Case,
+  { id, state, operation, allowed, principal }: Case,
   { absent, refused }: Refusals,
 ): Check {
-  const passes = id === undefined ? allowed !== "nothing" : text !== undefined && includes(allowed, text);
+  const passes = id === undefined ? allowed !== "nothing" : state !== undefined && includes(allowed, state);
   return { needs: "rule", passes, reason: reasonFor() };
 
   function reasonFor(): string {
     if (allowed === "nothing")
       return principal === undefined ? "The rules do not allow this without a credential." : refused;
-    if (!passes && (operation === "read" || text === undefined)) return absent;
+    if (!passes && (operation === "read" || state === undefined)) return absent;
     if (!passes) return "The rules allow this with other resources, but not with this one.";
     if (access === undefined) return "The service does not use access rules, so every caller can do this.";
     if (id !== undefined) return "The rules allow this with this resource.";
@@ -287,12 +298,14 @@ function attributesOf(
 function explained(service: Service, about: Case, checks: readonly Check[]): readonly Check[] {
   const { access, collections } = service;
   if (access === undefined) return checks;
-  const { collection, operation, principal, text } = about;
+  const { collection, operation, principal, state } = about;
   const rules = access.rulesOf(collection);
   const secret = collections.get(collection)?.attributeRules.filter(({ writeOnly }) => writeOnly) ?? [];
   const writeOnly = new Set(secret.map(({ name }) => name));
-  const resource = text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
-  const explain = (action: Action) => explainRule(rules[action], { principal, resource, writeOnly });
+  const resource = state && (JSON.parse(state.text) as Record<string, unknown>);
+  const targetOf = targetIn(state?.targets ?? new Map());
+  const explain = (action: Action) =>
+    explainRule(rules[action], { principal, resource, writeOnly, targetOf, collection, collections });
   const shown = checks.map((check) => {
     if (check.needs === "rule") return { ...check, rules: explain(operation) };
     return check.needs === "read" ? { ...check, rules: explain("read") } : check;

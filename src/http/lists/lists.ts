@@ -2,6 +2,7 @@
  * Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response, and
  * `validators.ts` its entity tag.
  */
+import { looksAtOthers } from "../../access/access.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
@@ -33,7 +34,11 @@ export async function performList(
   const { filter, sort, embeds } = listing.asked;
   // The history can lose deleted resources without a change of the collection.
   const isOfOne =
-    !namesRelated(filter) && !hasRelatedKeys(sort) && embeds.length === 0 && listing.deletions === undefined;
+    !namesRelated(filter) &&
+    !looksAtOthers(listed) &&
+    !hasRelatedKeys(sort) &&
+    embeds.length === 0 &&
+    listing.deletions === undefined;
   const query = narrowed(toListQuery(service, listing), listed);
   const isPassing = isRelative(query.filter) || isRelative(query.visibleFilter);
   const context = { listing, request, listed, isOfOne, isPassing };

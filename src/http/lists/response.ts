@@ -3,6 +3,7 @@
  * keeps the response with it. `lists.ts` reads the page.
  */
 
+import { looksAtOthers } from "../../access/access.ts";
 import type { Mark } from "../../changes/position.ts";
 import { exactIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -64,7 +65,8 @@ export async function resultOf(service: Service, page: Page, context: ListContex
   if (kept !== undefined)
     return { kind: "page", page, headers: kept.headers, content: kept.content, location };
   const { page: sent, texts } = embedded ?? { page, texts: await textsOf(page, listing) };
-  const monitor = await monitorOf(service, page, listing);
+  // A feed does not follow rules that look at related resources, so it would not continue this list.
+  const monitor = looksAtOthers(context.listed) ? undefined : await monitorOf(service, page, listing);
   const made = await partsOf(sent, { texts, validators, monitor }, context);
   if (canBeKept(made.content, page, context)) {
     const { path, query, contentHash, type, collection } = listing;

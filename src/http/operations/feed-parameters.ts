@@ -4,7 +4,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { isIdPath } from "../../collection/paths.ts";
 import type { Violation } from "../../errors.ts";
-import { leavesOf, ownFilter, type RequestedFilter } from "../../query/filter.ts";
+import { leavesOf, ownFilter, ownPathsOf, type RequestedFilter } from "../../query/filter.ts";
 import { parseList } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
@@ -56,7 +56,7 @@ export function parseSubscription(
   const keep = (names: readonly string[]) => own.filter(([name]) => names.includes(name)).map(toText);
   const common = { asked, type, caller, renew };
   if ("collection" in route) {
-    requireAction(service, route.collection, ["list"], caller);
+    requireFollowable(service, route.collection, caller);
     const { path, collection } = route;
     const view = viewOf(service, collection, caller, rest);
     const target = { path: `${path}/_events`, query: [...rest, ...keep(["limit", "wait"])] };
@@ -156,7 +156,7 @@ function collectionsOf(
     const collections = all
       .map((name) => findCollection(service, name))
       .filter((each) => each !== undefined)
-      .filter((each) => guardOf(service, each, caller).listed !== "nothing");
+      .filter((each) => guardOf(service, each, caller).followed !== "nothing");
     if (collections.length > maxCollections)
       refuse(
         `is required, because there are more than ${maxCollections} collections. Name up to ${maxCollections}`,
@@ -171,8 +171,19 @@ function collectionsOf(
     if (collection === undefined) refuse(`names the collection ${shortJson(name)}, which does not exist`);
     return collection ?? [];
   });
-  for (const collection of collections) requireAction(service, collection, ["list"], caller);
+  for (const collection of collections) requireFollowable(service, collection, caller);
   return { collections, isOpen: false };
+}
+
+/** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can follow the collection. */
+function requireFollowable(service: Service, collection: Collection, caller: Caller): void {
+  requireAction(service, collection, ["list"], caller);
+  const guard = guardOf(service, collection, caller);
+  if (guard.followed === "nothing")
+    throw guard.denied(
+      "list",
+      "It permits lists, but no feed: the rule looks at related resources, whose changes make no events here. Read the list again instead.",
+    );
 }
 
 function refuseFilters(pairs: readonly string[]): void {
@@ -234,11 +245,11 @@ function viewOf(service: Service, declared: Collection, caller: Caller, rest: re
     faults.throwIfAny();
   }
   const source = `${service.settings.prefix}/${collection.name}`;
-  const { listed } = guardOf(service, collection, caller);
+  const { followed: listed } = guardOf(service, collection, caller);
   return { collection, present, source, listed, filter, fields: asked.fields };
 }
 
 /** Whether a filter has a condition on ids. */
 export function namesIds(filter: RequestedFilter): boolean {
-  return leavesOf(filter).some((leaf) => leaf.kind !== "requestedRelated" && isIdPath(leaf.path));
+  return leavesOf(filter).some((leaf) => leaf.kind !== "requestedRelated" && ownPathsOf(leaf).some(isIdPath));
 }

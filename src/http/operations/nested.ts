@@ -2,12 +2,14 @@
  * Nested paths, such as `users/7/articles`: the parent resource, which the caller must be able to read, and the reference to it
  * in the resources below.
  */
+import type { Judged } from "../../access/access.ts";
 import { formatPath, valueAt } from "../../collection/paths.ts";
 import { Problem } from "../../errors.ts";
 import { toFragment } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
 import { referenceTo, referringParameter, referringTo } from "../../query/related-resources.ts";
 import type { Caller } from "../caller/admit.ts";
+import { currentOf } from "../caller/judged.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { CollectionRoute, NestedIn } from "../route.ts";
 import type { Service } from "../service.ts";
@@ -37,14 +39,14 @@ export function parentOf(
 
 /** Performs an operation. The result is `notFound` if the caller cannot read the parent. */
 export function belowParent(
-  { store }: Service,
+  service: Service,
   parent: Parent | undefined,
   perform: () => Result | Promise<Result>,
 ): Result | Promise<Result> {
   if (parent === undefined) return perform();
-  const continueWith = (stored: { text: string } | undefined) =>
-    stored !== undefined && parent.guard.may("read", stored.text) ? perform() : notFound;
-  const found = store.read(keyOf(parent));
+  const continueWith = (stored: Judged | undefined) =>
+    stored !== undefined && parent.guard.may("read", stored) ? perform() : notFound;
+  const found = currentOf(service, parent.guard, keyOf(parent));
   return found instanceof Promise ? found.then(continueWith) : continueWith(found);
 }
 

@@ -1,4 +1,5 @@
 /** The results of operations, before they become responses. */
+import type { Judged } from "../../access/access.ts";
 import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -106,11 +107,11 @@ export const notFound: Result = { kind: "not found" };
  */
 export function written(
   kind: "created" | "updated",
-  { stored, path, isAsSent }: { stored: Stored; path: string; isAsSent: boolean },
+  { stored, path, isAsSent }: { stored: Stored & Judged; path: string; isAsSent: boolean },
   guard: Guard,
 ): Result {
   const validators = isAsSent ? guard.validators(stored) : undefined;
-  const isWithheld = !guard.may("read", stored.text);
+  const isWithheld = !guard.may("read", stored);
   return { kind, stored: guard.visiblePart(stored), path, validators, isWithheld };
 }
 

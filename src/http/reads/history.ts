@@ -1,8 +1,10 @@
 /** Reads the history of resources: earlier states, and the list of changes with its response. */
+import type { Judged } from "../../access/access.ts";
 import type { Action } from "../../access/access-declaration.ts";
 import { formatCursor } from "../../query/cursor.ts";
 import { authorOf, type ResourceChange } from "../../store/port/change-log.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
+import { currentOf, judged } from "../caller/judged.ts";
 import type { Guard } from "../caller/permission.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
 import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operation.ts";
@@ -27,8 +29,10 @@ export async function readEarlierState(
       : await store.versionAt(key, pointInTime.at);
   if (stored === undefined) return notFound;
   const isForAll = guard.visible === "everything" && collection.expires === undefined;
-  const isVisible = isForAll || (await seesVersion(service, { guard, key }, stored));
-  return isVisible ? foundResult(service, operation, request, stored) : notFound;
+  if (isForAll) return foundResult(service, operation, request, stored);
+  const state = await judged(service, guard, stored);
+  const isVisible = await seesVersion(service, { guard, key }, state);
+  return isVisible ? foundResult(service, operation, request, state) : notFound;
 }
 
 /**
@@ -36,14 +40,14 @@ export async function readEarlierState(
  * of an earlier life also needs the last state of that life, and the version itself.
  */
 export async function seesVersion(
-  { store }: Data,
+  service: Data,
   { guard, key }: { guard: Guard; key: Key },
-  stored: Stored,
+  stored: Stored & Judged,
 ): Promise<boolean> {
-  const present = await lastState(store, key);
-  const life = await lifeOf(store, key, { version: stored.version, present });
+  const present = await lastState(service, guard, key);
+  const life = await lifeOf(service, guard, key, { version: stored.version, present });
   if (!seesLast(guard, present)) return false;
-  return life === present || (seesLast(guard, life) && guard.sees(stored.text));
+  return life === present || (seesLast(guard, life) && guard.sees(stored));
 }
 
 /** Reads a page of changes. It is not found if the store keeps no change of the resource. */
@@ -54,7 +58,7 @@ export async function readChanges(
   const { guard } = operation;
   const { limit, before } = operation.asked;
   const key = keyOf(operation);
-  const state = await lastState(service.store, key);
+  const state = await lastState(service, guard, key);
   if (!seesLast(guard, state)) return notFound;
   const found = await service.store.changesOf(key, { before, limit: limit + 1 });
   if (found.length === 0 && before === beforeNone) return notFound;
@@ -63,7 +67,7 @@ export async function readChanges(
   for (const change of found.slice(0, limit)) {
     // The newest change comes first, so a delete is the end of an earlier life.
     if (life === undefined || change.kind === "deleted")
-      life = await lifeOf(service.store, key, { version: change.version - 1, present: state });
+      life = await lifeOf(service, guard, key, { version: change.version - 1, present: state });
     if (!seesLast(guard, life)) continue;
     const showsPrincipal = service.settings.showPrincipal || mayLast(guard, "update", life);
     changes.push({
@@ -109,7 +113,7 @@ function toJson({ version, kind, at, principal, group, task }: ShownChange): Rec
 /** A resource that exists, or that `deleted` has deleted. */
 export interface LastState {
   /** The current state, or the last one before the delete. */
-  last: Stored;
+  last: Stored & Judged;
   /** The last delete in the log, with the version of the last delete. */
   deleted: ResourceChange | undefined;
   /** Whether the resource came back and was deleted again without history, so its real last state is not known. */
@@ -119,12 +123,12 @@ export interface LastState {
 /** Whether a resource exists for the caller, by its last state. Without the real last state, only a rule without `where` allows it. */
 export function seesLast(guard: Guard, state: LastState | undefined): state is LastState {
   if (state === undefined) return false;
-  return state.isOlder ? guard.visible === "everything" : guard.sees(state.last.text);
+  return state.isOlder ? guard.visible === "everything" : guard.sees(state.last);
 }
 
 /** Whether the caller can do this with a resource in its last state. Without the real one, only a rule without `where` allows it. */
 export function mayLast(guard: Guard, action: Action, { last, isOlder }: LastState): boolean {
-  return isOlder ? guard.canWithAll(action) : guard.may(action, last.text);
+  return isOlder ? guard.canWithAll(action) : guard.may(action, last);
 }
 
 /**
@@ -132,26 +136,30 @@ export function mayLast(guard: Guard, action: Action, { last, isOlder }: LastSta
  * `present`: the last state of the resource. `undefined` if the store does not know it.
  */
 async function lifeOf(
-  store: Data["store"],
+  service: Data,
+  guard: Guard,
   key: Key,
   { version, present }: { version: number; present: LastState | undefined },
 ): Promise<LastState | undefined> {
+  const { store } = service;
   const end = await store.deleteAfter(key, version);
   if (end === undefined || end.version === present?.deleted?.version) return present;
   const last = await store.version(key, end.version - 1);
-  return last && { last, deleted: end, isOlder: false };
+  return last && { last: await judged(service, guard, last), deleted: end, isOlder: false };
 }
 
 /**
  * The last state of a resource; `undefined` if the store does not know it. Deletes and restores by others can happen between
- * the lookups, so this looks again while the resource changes.
+ * the lookups, so this looks again while the resource changes. The guard is the one that judges it.
  */
 export async function lastState(
-  store: Pick<Data["store"], "read" | "changesOf" | "version" | "lastVersion">,
+  service: { store: Pick<Data["store"], "read" | "changesOf" | "version" | "lastVersion"> },
+  guard: Guard,
   key: Key,
 ): Promise<LastState | undefined> {
+  const { store } = service;
   for (let seen: number | undefined; ; ) {
-    const current = await store.read(key);
+    const current = await currentOf(service, guard, key);
     if (current !== undefined) return { last: current, deleted: undefined, isOlder: false };
     const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });
     if (change === undefined) return undefined;
@@ -159,7 +167,13 @@ export async function lastState(
     const version = Math.max(change.version, await store.lastVersion(key));
     if (change.kind === "deleted" && (isSame || version === change.version)) {
       const last = await store.version(key, change.version - 1);
-      return last && { last, deleted: { ...change, version }, isOlder: version > change.version };
+      return (
+        last && {
+          last: await judged(service, guard, last),
+          deleted: { ...change, version },
+          isOlder: version > change.version,
+        }
+      );
     }
     if (isSame) return undefined;
     seen = change.version;

@@ -1,6 +1,8 @@
 /** Reads one resource. */
+import type { Judged } from "../../access/access.ts";
 import { partOf } from "../../collection/visibility.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { currentOf } from "../caller/judged.ts";
 import { type EarlierRead, keyOf, type Read } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
@@ -27,7 +29,7 @@ function readNow(
   request: HttpRequest,
 ): Result | Promise<Result> {
   if (operation.embeds.length > 0) return readEmbedded(service, operation, request);
-  const stored = service.store.read(keyOf(operation));
+  const stored = currentOf(service, operation.guard, keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
   return stored.then((found) => {
     if (found !== undefined) request.ticket.sizes.noteOne(operation.collection.name, found.text.length);
@@ -40,10 +42,10 @@ export function foundResult(
   service: Clock,
   operation: Read | EarlierRead,
   request: HttpRequest,
-  stored: Stored | undefined,
+  stored: (Stored & Judged) | undefined,
 ): Result {
   const { guard, path } = operation;
-  if (stored === undefined || !guard.sees(stored.text)) return notFound;
+  if (stored === undefined || !guard.sees(stored)) return notFound;
   const validators = guard.validators(stored);
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
@@ -57,8 +59,8 @@ async function readEmbedded(
   request: HttpRequest,
 ): Promise<Result> {
   const { caller, collection, embeds, guard, path } = operation;
-  const stored = await service.store.read(keyOf(operation));
-  if (stored === undefined || !guard.sees(stored.text)) return notFound;
+  const stored = await currentOf(service, guard, keyOf(operation));
+  if (stored === undefined || !guard.sees(stored)) return notFound;
   const { text } = visiblePart(operation, stored);
   const embedding = { collection: collection.name, resources: [stored], shown: [text], embeds };
   const [content = text] = await embedInto(service, { caller, request }, embedding);

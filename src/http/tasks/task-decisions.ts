@@ -8,13 +8,14 @@ import { Problem } from "../../errors.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import { allOf } from "../../query/filter.ts";
 import { uniqueValue } from "../../query/unique-values.ts";
-import type { Change } from "../../store/port/commit.ts";
+import type { Change, Requirement } from "../../store/port/commit.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { TaskItem } from "../../tasks/task.ts";
 import { createPauses } from "../admission/turns.ts";
 import { decideOne, leastBytes, timeOf } from "../batch/bulk.ts";
 import { decideRestore } from "../batch/restores.ts";
-import { type Guard, storeFilter } from "../caller/permission.ts";
+import { judged, requirementsFor } from "../caller/judged.ts";
+import { storeFilter } from "../caller/permission.ts";
 import { narrowed } from "../lists/lists.ts";
 import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -236,17 +237,21 @@ async function wayBack(
   const { collection, guard } = operation;
   const key = keyOf({ collection, id });
   // The access rules do not apply to a rewind.
-  const requireRight: Guard["require"] = (action, text) => {
-    if (task.kind !== "rewind") guard.require(action, text);
+  const requires: Requirement[] = [];
+  const requireRight = async (action: "create" | "update" | "delete", stored: Stored) => {
+    if (task.kind === "rewind") return;
+    const state = await judged(service, guard, stored);
+    guard.require(action, state);
+    requires.push(...requirementsFor(service, guard.allowed(action), { state, at }));
   };
   if (to === null || to === undefined) {
-    requireRight("delete", before.text);
-    return { key, expect: version, next: undefined, replaced: before.text.length };
+    await requireRight("delete", before);
+    return { key, expect: version, next: undefined, replaced: before.text.length, requires };
   }
   const then = await service.store.version(key, to);
   if (then === undefined) return notKept();
-  requireRight(exists ? "update" : "create", then.text);
-  if (exists) requireRight("update", before.text);
+  await requireRight(exists ? "update" : "create", then);
+  if (exists) await requireRight("update", before);
   const restored = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
   // As in a restore, attributes that the caller cannot see keep their present values.
   const hidden = task.kind === "undo" ? collection.visibility?.hidden : undefined;
@@ -267,8 +272,8 @@ async function wayBack(
       ? then.text
       : resourceText(collection.idKind, id, attributes);
   return exists
-    ? { key, expect: version, next, replaced: before.text.length }
-    : { key, expect: "absent", next, after: version };
+    ? { key, expect: version, next, replaced: before.text.length, requires }
+    : { key, expect: "absent", next, after: version, requires };
 }
 
 /**

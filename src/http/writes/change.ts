@@ -1,10 +1,12 @@
 /** Replaces, patches and deletes resources. */
+import type { Judged } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibilityWithoutRead } from "../../collection/visibility.ts";
 import { hasKey, requireKey } from "../../query/unique-keys.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import { pauseAfter } from "../admission/turns.ts";
+import { currentOf, judged } from "../caller/judged.ts";
 import { type ChangeOperation, keyOf, type Replace } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
@@ -32,14 +34,17 @@ export interface ChangeContent {
   named: () => ReadonlySet<string>;
 }
 
-const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
+const steps: WriteSteps<ChangeOperation, Stored & Judged, ChangeContent> = {
   follows: ({ operation }) => operation.kind !== "delete" && !isInternal(operation.collection.name),
   find: async (write, pending) => {
     const { service, operation, request } = write;
     const { collection, guard } = operation;
     const key = keyOf(operation);
-    const current = pending?.get(nameOf(key))?.state ?? (await service.store.read(key));
-    if (current === undefined || !guard.sees(current.text)) return undefined;
+    const expected = pending?.get(nameOf(key))?.state;
+    const current = await (expected === undefined
+      ? currentOf(service, guard, key)
+      : judged(service, guard, expected));
+    if (current === undefined || !guard.sees(current)) return undefined;
     // The store hides what has expired, but not in a pending state.
     if (service.expiry?.isOver(key.collection, current.text) === true) return undefined;
     if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;
@@ -61,14 +66,14 @@ const steps: WriteSteps<ChangeOperation, Stored, ChangeContent> = {
 };
 
 /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE if the caller cannot change this resource. */
-export function requireRight({ kind, guard }: ChangeOperation, current: Stored): void {
-  guard.require(kind === "delete" ? "delete" : "update", current.text);
+export function requireRight({ kind, guard }: ChangeOperation, current: Stored & Judged): void {
+  guard.require(kind === "delete" ? "delete" : "update", current);
 }
 
 /** The plan for a resource that the caller can change (`requireRight`). Throws the problems of the content. */
 export async function decideChange(
   write: Write<ChangeOperation>,
-  current: Stored,
+  current: Stored & Judged,
   { next, isNewVersion, named }: ChangeContent,
 ): Promise<CommitPlan> {
   const { service, operation } = write;

@@ -10,6 +10,7 @@ import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { Users } from "../../users/users.ts";
+import { currentOf } from "../caller/judged.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -175,9 +176,10 @@ async function holderFor(
   id: string,
 ): Promise<string | null | undefined> {
   const { name } = collection;
-  const stored = isInternal(name) ? undefined : await service.store.read({ collection: name, id });
+  const guard = guardOf(service, collection, caller);
+  const stored = isInternal(name) ? undefined : await currentOf(service, guard, { collection: name, id });
   const path = resourcePath(`${service.settings.prefix}/${name}`, id);
-  return stored && (guardOf(service, collection, caller).may("read", stored.text) ? path : null);
+  return stored && (guard.may("read", stored) ? path : null);
 }
 
 function danglingViolation(pointer: string): Violation {

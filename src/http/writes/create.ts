@@ -7,6 +7,7 @@ import { resourceText, withoutId } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
 import type { InsteadOfArray } from "../../json/parse.ts";
 import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
+import { currentOf } from "../caller/judged.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
 import { type Create, type CreateWithId, keyOf } from "../operations/operation.ts";
@@ -64,9 +65,9 @@ export function createWithId(write: Write<CreateWithId>): Promise<Result> {
 const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
   find: async ({ service, operation }) => {
     const { collection, guard } = operation;
-    const current = await service.store.read(keyOf(operation));
-    if (current !== undefined && guard.sees(current.text))
-      throw idTaken(guard.may("read", current.text) ? guard.validators(current) : undefined);
+    const current = await currentOf(service, guard, keyOf(operation));
+    if (current !== undefined && guard.sees(current))
+      throw idTaken(guard.may("read", current) ? guard.validators(current) : undefined);
     if (!guard.can("create")) throw guard.denied("create");
     requireChoosable(collection, operation.id);
     if (current !== undefined) throw idTaken(undefined);
@@ -101,11 +102,11 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
  */
 async function requireFree({ service, operation }: Write<CreateWithId>): Promise<void> {
   const { collection, id, guard } = operation;
-  const { store, users } = service;
+  const { users } = service;
   const isProfile = collection.name === users?.settings.collection;
   if (isProfile && (await users?.records.isOfAccount(id))) throw idTaken(undefined);
   if (guard.visible === "everything" && guard.canWithAll("delete")) return;
-  const state = await lastState(store, keyOf(operation));
+  const state = await lastState(service, guard, keyOf(operation));
   if (state?.deleted === undefined || state.isOlder) return;
   if (collection.expires !== undefined && state.deleted.principal === expiryPrincipal) return;
   if (!seesLast(guard, state) || !mayLast(guard, "delete", state)) throw idTaken(undefined);

@@ -1,9 +1,15 @@
 /** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
+import type { Judged } from "../../access/access.ts";
+import type { AllowedResources } from "../../access/rules.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { referencedIds } from "../../collection/references.ts";
+import { nameOfTarget } from "../../query/targets.ts";
 import { type Change, versionOf } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { withoutHiddenReferences } from "../caller/hidden-references.ts";
+import { judged, requirementsFor } from "../caller/judged.ts";
 import { type Result, written } from "../operations/result.ts";
 import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
 
@@ -11,14 +17,14 @@ import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
 interface NextState {
   key: Key;
   /** `undefined`: it does not exist, or is deleted. */
-  current: Stored | undefined;
+  current: (Stored & Judged) | undefined;
   /** Its next text; `undefined` deletes it. */
   next: string | undefined;
   at: number;
   /** Whether to make a new version even if the text is the same, because the caller must not learn this. @default false */
   isNewVersion?: boolean;
-  /** The version of the delete that the write undoes. */
-  deletedVersion?: number | undefined;
+  /** The delete that the write undoes: the last state before it, and its version. */
+  undone?: { state: Judged; version: number };
   /** The last version of an id that the client chose (`Change.last`). */
   lastVersion?: number;
   /** The attributes that the request names. @default none */
@@ -30,37 +36,64 @@ interface NextState {
 /** The plan for one resource. Throws if the caller does not have the right to write the next state. */
 export async function planFor(write: Write<CollectionWrite>, state: NextState): Promise<CommitPlan> {
   const { service, operation } = write;
-  const {
-    key,
-    current,
-    next,
-    at,
-    isNewVersion = false,
-    deletedVersion,
-    lastVersion,
-    isAsSent = true,
-  } = state;
+  const { key, current, next, at, isNewVersion = false, undone, lastVersion, isAsSent = true } = state;
   if (isInternal(key.collection)) return planForWebhook(write, state);
   const { collection, path, guard, caller } = operation;
   const kind = current === undefined ? "created" : "updated";
-  const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
+  const resultFor = (stored: Stored & Judged) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
     return { kind: "plan", changes: [], at, result: resultFor(current) };
   const replacing =
     current === undefined
       ? { key, expect: "absent" as const }
       : { key, expect: current.version, replaced: current.text.length };
-  if (next === undefined)
-    return { kind: "plan", changes: [{ ...replacing, next }], at, result: { kind: "deleted" } };
-  if (current === undefined) guard.require("create", next, "these attributes");
-  else guard.require("update", next, "the new attributes of this resource");
+  const required = (allowed: AllowedResources, judgedState: Judged | undefined) =>
+    judgedState === undefined ? [] : requirementsFor(service, allowed, { state: judgedState, at });
+  if (next === undefined) {
+    const requires = [guard.visible, guard.allowed("delete")].flatMap((each) => required(each, current));
+    const change: Change = { ...replacing, next, ...(requires.length > 0 && { requires }) };
+    return { kind: "plan", changes: [change], at, result: { kind: "deleted" } };
+  }
+  const nextState: Judged = guard.looksAtOthers
+    ? await judged(service, guard, { text: next })
+    : { text: next };
+  const requireNext = () =>
+    current === undefined
+      ? guard.require("create", nextState, "these attributes")
+      : guard.require("update", nextState, "the new attributes of this resource");
+  if (!guard.looksAtOthers) requireNext();
   const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
   const text = typeof checked === "string" ? checked : await checked;
+  // Rules cannot judge a reference that leads nowhere. The store refuses it.
+  if (guard.looksAtOthers && text === next && !leadsNowhere(collection, nextState, current)) requireNext();
+  const requires = [
+    ...[guard.visible, guard.allowed("update")].flatMap((each) => required(each, current)),
+    ...[guard.visible, guard.allowed("delete")].flatMap((each) => required(each, undone?.state)),
+    ...required(guard.allowed(current === undefined ? "create" : "update"), nextState),
+  ];
   const change: Change = { ...replacing, next: text };
-  if (deletedVersion !== undefined) change.after = deletedVersion;
+  if (requires.length > 0) change.requires = requires;
+  if (undone !== undefined) change.after = undone.version;
   if (lastVersion !== undefined) change.last = lastVersion;
-  const result = resultFor({ id: key.id, version: versionOf(change), text: next, updatedAt: at });
+  const result = resultFor({ ...nextState, id: key.id, version: versionOf(change), updatedAt: at });
   return { kind: "plan", changes: [change], at, result };
+}
+
+/** Whether a new reference leads to no resource, as far as the rules look at it. */
+function leadsNowhere(
+  { references }: Collection,
+  { text, targets }: Judged,
+  before: Judged | undefined,
+): boolean {
+  if (targets === undefined || ![...targets.values()].includes(undefined)) return false;
+  const named = (state: Judged) =>
+    referencedIds(JSON.parse(state.text), references).map(({ reference: { collection }, id }) =>
+      nameOfTarget({ collection, id }),
+    );
+  const known = new Set(before === undefined ? [] : named(before));
+  return named({ text }).some(
+    (name) => !known.has(name) && targets.has(name) && targets.get(name) === undefined,
+  );
 }
 
 /** The plan for one webhook. The state of its deliveries changes in the same commit. */

@@ -1,4 +1,5 @@
 /** Restores: write an earlier version of a resource as its next one. This also brings back a deleted resource. */
+import type { Judged } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { pickMembers } from "../../collection/resource.ts";
@@ -8,6 +9,7 @@ import { subjectAt, toFragment } from "../../json/pointer.ts";
 import { inBody, Violations } from "../../query/violations.ts";
 import type { ResourceChange } from "../../store/port/change-log.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { judged } from "../caller/judged.ts";
 import { keyOf, type Restore } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { requirePreconditions } from "../protocol/conditional.ts";
@@ -27,13 +29,13 @@ const steps: WriteSteps<Restore, LastState, number> = {
   find: async (write) => {
     const { service, operation } = write;
     const { guard } = operation;
-    const state = await lastState(service.store, keyOf(operation));
+    const state = await lastState(service, guard, keyOf(operation));
     if (!seesLast(guard, state)) return undefined;
     hold(write, state.last);
     // Restoring a deleted resource undoes the delete, so it needs the same right.
     const needed = state.deleted === undefined ? "update" : "delete";
     if (state.isOlder && guard.can(needed) && !mayLast(guard, needed, state)) return undefined;
-    guard.require(needed, state.last.text);
+    guard.require(needed, state.last);
     requireState(write, state);
     return state;
   },
@@ -85,8 +87,9 @@ async function decide(
   const { service, operation } = write;
   const { guard } = operation;
   const key = keyOf(operation);
-  const old = await service.store.version(key, version);
-  if (old === undefined || !guard.sees(old.text)) return notFound;
+  const found = await service.store.version(key, version);
+  const old = found && (await judged(service, guard, found));
+  if (old === undefined || !guard.sees(old)) return notFound;
   if (guard.visible !== "everything" && !(await seesVersion(service, { guard, key }, old))) return notFound;
   hold(write, state.last, old);
   return planRestore(write, state, old);
@@ -120,7 +123,7 @@ export async function planRestore(
       next,
       at,
       isNewVersion,
-      deletedVersion: deleted?.version,
+      ...(deleted && { undone: { state: last, version: deleted.version } }),
     });
     return { ...plan, explain };
   } catch (error) {
@@ -138,7 +141,7 @@ function expired({ expires }: Collection): Problem {
 
 /** What a restore needs to know of the present state. */
 interface RestoredState {
-  last: Stored;
+  last: Stored & Judged;
   deleted: Pick<ResourceChange, "version" | "at"> | undefined;
 }
 

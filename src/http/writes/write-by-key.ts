@@ -1,9 +1,11 @@
 /** Writes by a unique key: replaces or creates, patches or deletes the resource that has the values of the key. */
+import type { Judged } from "../../access/access.ts";
 import { pathsOf } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
 import { toFragment } from "../../json/pointer.ts";
 import { hasKey, requireKey } from "../../query/unique-keys.ts";
 import type { Stored } from "../../store/port/stored.ts";
+import { currentOf } from "../caller/judged.ts";
 import type { WriteByKey } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import { readObject, requireWhole } from "../protocol/content.ts";
@@ -22,7 +24,7 @@ export function writeByKey(write: Write<WriteByKey>): Promise<Result> {
   const { kind, guard } = operation;
   return untilCommitted(service, async () => {
     const holder = await holderOf(write);
-    if (holder !== undefined && guard.sees(holder.text)) {
+    if (holder !== undefined && guard.sees(holder)) {
       const result = await change({ ...write, operation: { ...operation, id: holder.id } });
       return result.kind === "not found" ? overtaken : result; // it has other values by now, or it is deleted
     }
@@ -47,19 +49,20 @@ async function canBeHolder(
   id: string,
 ): Promise<boolean> {
   const { collection, key, guard } = operation;
-  const found = await service.store.read({ collection: collection.name, id });
+  const found = await currentOf(service, guard, { collection: collection.name, id });
   if (found === undefined) return true;
   const pointers = pathsOf(key.unique).map(toFragment);
   const isAboutKey = attributes.every((pointer) => pointers.includes(pointer));
   const resource = JSON.parse(found.text) as Record<string, unknown>;
-  return guard.sees(found.text) && (isAboutKey || hasKey(resource, key));
+  return guard.sees(found) && (isAboutKey || hasKey(resource, key));
 }
 
-async function holderOf({ service, operation }: Write<WriteByKey>): Promise<Stored | undefined> {
+async function holderOf({ service, operation }: Write<WriteByKey>): Promise<(Stored & Judged) | undefined> {
   const { store, expiry } = service;
-  const { collection, key } = operation;
+  const { collection, key, guard } = operation;
   const id = await store.holder(collection.name, key.unique, key.value);
-  const holder = id === undefined ? undefined : await store.read({ collection: collection.name, id });
+  const holder =
+    id === undefined ? undefined : await currentOf(service, guard, { collection: collection.name, id });
   // The store hides what has expired, but not what an earlier operation of a batch has made.
   return holder !== undefined && expiry?.isOver(collection.name, holder.text) === true ? undefined : holder;
 }

@@ -31,6 +31,7 @@ import { LogPlans } from "./log-plans.ts";
 import { ReceiptPlans } from "./receipt-plans.ts";
 import type { GroupsQuery, PageQuery } from "./related.ts";
 import { SecretPlans } from "./secret.ts";
+import { createTargetReads } from "./target-reads.ts";
 
 /** The plans of a store, in the dialect of its database. */
 export type StorePlans = ReturnType<typeof createPlans>;
@@ -63,6 +64,7 @@ export function createPlans(
     secret: new SecretPlans(dialect),
     historyOf: createHistories(dialect, chunk),
     lookupsOf: createLookups(dialect),
+    targetsOf: createTargetReads(dialect),
   };
 }
 

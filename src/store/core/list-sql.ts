@@ -8,9 +8,11 @@ import type { IdKind } from "../../collection/ids.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import { lowerAscii } from "../../collection/text-comparison.ts";
 import {
+  type Comparison,
   type Condition,
   type FoldedKind,
   matchesAll,
+  type Operand,
   type RelatedCondition,
   type Scalar,
   type StoreFilter,
@@ -34,7 +36,7 @@ export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
 
 /** The kinds of conditions that SQL expresses with one of its operators. */
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-type Comparison = keyof typeof comparisons;
+type OrderingKind = keyof typeof comparisons;
 
 /** The order of types: absent or null, false, true, number, string, array or object, and declared dates or exact numbers. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
@@ -82,7 +84,7 @@ export interface ListDialect extends Dialect {
   sortValues(value: string | number | null): readonly (string | number | null)[];
   /** The key of an id that a request contains. `undefined`: no resource of the collection can have it. */
   keyOfValue(kind: IdKind, value: string | number): string | number | bigint | undefined;
-  compareId(kind: Comparison, value: string | number, scope: Scope): string;
+  compareId(kind: OrderingKind, value: string | number, scope: Scope): string;
   /** The id. Null if it is an integer. */
   textId(scope: Scope): string;
   /** The id of a key, and the key of an id, both as texts of SQL. */
@@ -158,6 +160,8 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
       return `(${filterSql(filter.filter, scope)}) is not true`;
     case "related":
       return relatedSql(filter, scope);
+    case "compares":
+      return comparisonSql(filter, scope);
     default:
       return conditionSql(filter, scope);
   }
@@ -273,7 +277,7 @@ function foldedSql(
  */
 export function compareSql(
   sql: string,
-  kind: Comparison,
+  kind: OrderingKind,
   value: string | number,
   scope: Scope,
   toKey = (text: string) => text,
@@ -468,8 +472,7 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   if (other === undefined) return "false";
   const isReference = relation.kind === "reference";
   const isAny = matchesAll(filter);
-  // A condition inside another one only uses the tables of its own and of the outer one.
-  const [link, name] = table === "related" ? ["inner_link", "inner_related"] : ["link", "related"];
+  const [link, name] = namesInside(scope);
   const links = `${linksOf(dialect, isReference ? collection : other)} as ${link}`;
   const path = isAny ? undefined : accessPathOf({ filter }, builtIndexes(other));
   const scan = path === "index" ? scanOf({ filter }, other.slots) : undefined;
@@ -490,6 +493,47 @@ function relatedSql({ relation, filter }: RelatedCondition, scope: Scope): strin
   const { from, where } = foundWith(own);
   const joined = isAny && !isReference ? "" : `${joinsInOrder ? "cross " : ""}join ${from} on ${join}`;
   return `exists (select 1 from ${links} ${joined} where ${where})`;
+}
+
+/** A comparison of two attributes. It is null if one of them is missing, or if they have different types. */
+function comparisonSql({ operator, left, right, as }: Comparison, scope: Scope): string {
+  const { dialect } = scope;
+  const sign = { ...comparisons, eq: "=", ne: "<>" }[operator];
+  const compared = (expression: (path: Path) => string) =>
+    [left, right].map((each) => operandSql(each, expression, scope)).join(` ${sign} `);
+  if (as !== undefined) return `(${compared((path) => dialect.key(path, as))})`;
+  const parts = (["number", "string"] as const).map((type) => compared((path) => dialect.typed(path, type)));
+  const boolean = (json: string) => `(case when ${json} in ('true', 'false') then ${json} end)`;
+  if (operator === "eq" || operator === "ne") parts.push(compared((path) => boolean(dialect.json(path))));
+  return either(parts);
+}
+
+/** The value of an attribute: of the resource, or of the one that its references lead to. Null if there is none. */
+function operandSql(
+  { path, through = [] }: Operand,
+  expression: (path: Path) => string,
+  scope: Scope,
+): string {
+  const { dialect, collection, table, related } = scope;
+  const [first, ...others] = through;
+  if (first === undefined) return expression(path);
+  const other = relatedCollection(related, first.relation.collection);
+  if (other === undefined) return "null";
+  const [link, name] = namesInside(scope);
+  const inner = { ...scope, collection: other, table: name };
+  const value = operandSql({ path, through: others }, expression, inner);
+  const more = [attributeOfLink(first.relation.path, dialect, link), `${link}.key = ${table}.key`];
+  const { from, where } = foundSql(
+    { filter: matchesAll(first.filter) ? undefined : first.filter, more },
+    inner,
+  );
+  return `(select ${value} from ${linksOf(dialect, collection)} as ${link} ${dialect.joinsInOrder ? "cross " : ""}join ${from}
+    on ${name}.${dialect.keyColumn} = ${dialect.keySql(other.idKind, `${link}.target`)} where ${where})`;
+}
+
+/** The names of the tables of links and of resources in an inner query, which only uses its own tables and those of the outer one. */
+function namesInside({ table }: Scope): readonly [link: string, resources: string] {
+  return table === "related" ? ["inner_link", "inner_related"] : ["link", "related"];
 }
 
 /** Whether a condition inside of a filter is about related resources that ids or an index find. */

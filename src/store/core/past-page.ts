@@ -6,7 +6,7 @@
  */
 import { type IdKind, idIn } from "../../collection/ids.ts";
 import type { SortKey } from "../../collection/indexes.ts";
-import { allOf, type Filter, matches } from "../../query/filter.ts";
+import { allOf, matches, type StoreFilter, type StoreLeaf } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
 import { type ListQuery, maxPageBytes, type Page } from "../port/page.ts";
@@ -14,16 +14,17 @@ import type { Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
 import { readChanged } from "./changes-since.ts";
 import { type HistoryPlans, textOfChain } from "./history-plans.ts";
+import type { RelatedPart } from "./related.ts";
+import type { createTargetReads, TargetReads } from "./target-reads.ts";
 
 /** Resources of the current list that are read at once, after the first page. */
 const resourcesAtOnce = 1_000;
 
 /** A query for a page as of a time. */
-export type PastQuery = Omit<ListQuery, "collection" | "client" | "filter" | "sort"> & {
+export type PastQuery = Omit<ListQuery, "collection" | "client" | "sort"> & {
   at: number;
-  filter?: Filter;
   sort?: readonly SortKey[];
-};
+} & RelatedPart;
 
 /** A query for the current list. */
 export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;
@@ -32,6 +33,7 @@ export type CurrentQuery = Omit<PastQuery, "at" | "visibleFilter">;
 export interface PastReads {
   idKind: IdKind;
   history: HistoryPlans;
+  targetsOf: ReturnType<typeof createTargetReads>;
   /** A page of the current list. */
   current(query: CurrentQuery): Plan<Page>;
 }
@@ -70,7 +72,7 @@ interface Rebuilt {
 }
 
 /** Rebuilds the changed resources, and keeps those that belong to the list. */
-function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Rebuilt> {
+function* rebuildChanged({ query, idKind, history, changed, targetsOf }: PastList): Plan<Rebuilt> {
   const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
   const narrowed = wholeFilter(query);
   const compare = comparePositions(sort);
@@ -80,10 +82,12 @@ function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Re
   const countsCurrent = narrowed !== undefined && query.count === true;
   const needsPresent = visibleFilter !== undefined || countsCurrent;
   const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
-  const hidden = visibleFilter && (yield* hiddenLives(needed, { history, visibleFilter }));
+  const targets = targetsOf(narrowed, query.related);
+  const fits = (filter: StoreFilter | undefined, text: string) => matchesText(filter, text, targets);
+  const hidden = visibleFilter && (yield* hiddenLives(needed, { history, visibleFilter, targets }));
   let count = 0;
   let currentCount = 0;
-  yield* forTexts(needed, { history, needsPresent }, (resource, texts) => {
+  yield* forTexts(needed, { history, needsPresent, targets }, (resource, texts) => {
     if (countsCurrent && texts.current !== undefined && fits(narrowed, texts.current.text)) currentCount++;
     if (!resource.existed || hidden?.has(resource.id)) return;
     const text = textThen(resource, texts);
@@ -100,28 +104,39 @@ function* rebuildChanged({ query, idKind, history, changed }: PastList): Plan<Re
 /** The ids that were used again after a life that ended where the caller cannot see it. */
 function* hiddenLives(
   resources: readonly ChangedResource[],
-  { history, visibleFilter }: Pick<PastReads, "history"> & { visibleFilter: Filter },
+  {
+    history,
+    visibleFilter,
+    targets,
+  }: Pick<PastReads, "history"> & { visibleFilter: StoreFilter; targets: TargetReads },
 ): Plan<ReadonlySet<string>> {
   const ends = resources.flatMap((each) => {
     const isEarlier = each.existed && each.end !== undefined && each.end < each.lastVersion;
     return isEarlier ? [{ ...each, version: each.end as number }] : [];
   });
   const hidden = new Set<string>();
-  yield* forTexts(ends, { history, needsPresent: false }, (end, texts) => {
-    if (!fits(visibleFilter, textThen(end, texts))) hidden.add(end.id);
+  yield* forTexts(ends, { history, needsPresent: false, targets }, (end, texts) => {
+    if (!matchesText(visibleFilter, textThen(end, texts), targets)) hidden.add(end.id);
   });
   return hidden;
 }
 
-/** Calls `use` with the texts of each resource, in order. */
+/** Calls `use` with the texts of each resource, in order, when the related resources of all these texts are known. */
 function* forTexts(
   resources: readonly ChangedResource[],
-  { history, needsPresent }: { history: HistoryPlans; needsPresent: boolean },
+  { history, needsPresent, targets }: { history: HistoryPlans; needsPresent: boolean; targets: TargetReads },
   use: (resource: ChangedResource, texts: ChangedTexts) => void,
 ): Plan<void> {
   for (let from = 0; from < resources.length; ) {
     const found = yield* history.texts(resources, from, needsPresent);
     if (found.length === 0) throw new Error("A change of the log was not found again.");
+    if (targets.isNeeded) {
+      const all = found.flatMap((texts, n) => {
+        const resource = resources[from + n] as ChangedResource;
+        return [resource.existed ? textThen(resource, texts) : undefined, texts.current?.text, texts.deleted];
+      });
+      yield* targets.read(all.flatMap((text) => (text === undefined ? [] : [JSON.parse(text)])));
+    }
     for (const texts of found) use(resources[from++] as ChangedResource, texts);
   }
 }
@@ -132,14 +147,14 @@ function textThen({ id, version }: ChangedResource, texts: ChangedTexts): string
   return text;
 }
 
-function fits(filter: Filter | undefined, text: string): boolean {
-  return filter === undefined || matches(filter, JSON.parse(text));
+function matchesText(filter: StoreFilter | undefined, text: string, { targetOf }: TargetReads): boolean {
+  return filter === undefined || matches(filter, JSON.parse(text), targetOf);
 }
 
 /** The filter that a text of the list must match. */
-function wholeFilter({ filter, visibleFilter }: PastQuery): Filter | undefined {
+function wholeFilter({ filter, visibleFilter }: PastQuery): StoreFilter | undefined {
   const filters = [filter, visibleFilter].filter((each) => each !== undefined);
-  return filters.length === 0 ? undefined : allOf(filters);
+  return filters.length === 0 ? undefined : allOf<StoreLeaf>(filters);
 }
 
 /** In the order of ids, the position is the id, so the resource does not have to be parsed. */

@@ -3,11 +3,12 @@ import {
   allOf,
   type Filter,
   isRelative,
-  leavesOf,
   type RelatedCondition,
   type StoreFilter,
+  type StoreLeaf,
 } from "../../query/filter.ts";
 import { ownSort } from "../../query/sort.ts";
+import { collectionsIn } from "../../query/targets.ts";
 import type { ListQuery, ReferringGroups, ReferringQuery } from "../port/page.ts";
 import type { Stored } from "../port/stored.ts";
 import { type Scan, scanOf } from "./access-path.ts";
@@ -20,26 +21,20 @@ export type RelatedCollections<C extends NumberedCollection = NumberedCollection
 >;
 
 /**
- * The query with the related collections that its filter and these keys of its sort or of its groups name. A collection that does not
+ * The query with the related collections that its filters and these keys of its sort or of its groups name. A collection that does not
  * exist is `undefined`.
  */
-export function withRelated<Query extends { filter?: StoreFilter }>(
+export function withRelated<Query extends { filter?: StoreFilter; visibleFilter?: StoreFilter }>(
   query: Query,
   keys: readonly { through?: RelatedCondition }[],
   find: (name: string) => NumberedCollection | undefined,
 ): Query & RelatedPart {
-  const { filter } = query;
-  if (filter === undefined && keys.length === 0) return query;
-  const names = filter === undefined ? [] : collectionsIn(filter);
+  const { filter, visibleFilter } = query;
+  if (filter === undefined && visibleFilter === undefined && keys.length === 0) return query;
+  const names = [filter, visibleFilter].flatMap((each) => (each === undefined ? [] : collectionsIn(each)));
   for (const { through } of keys) if (through !== undefined) names.push(...collectionsIn(through));
   if (names.length === 0) return query;
   return { ...query, related: Object.fromEntries(names.map((name) => [name, find(name)])) };
-}
-
-function collectionsIn(filter: StoreFilter): string[] {
-  return leavesOf(filter).flatMap((leaf) =>
-    leaf.kind === "related" ? [leaf.relation.collection, ...collectionsIn(leaf.filter)] : [],
-  );
 }
 
 /** The collection that a condition names; `undefined` if it does not exist. Throws an Error if `withRelated` did not look for it. */
@@ -51,19 +46,12 @@ export function relatedCollection<C extends NumberedCollection>(
   return related[name];
 }
 
-/** The query for a list that is evaluated in memory, so nothing in it can be about related resources. */
-export function queryInMemory<Query extends Pick<ListQuery, "filter" | "sort"> & RelatedPart>({
-  filter,
+/** The query for a list that is evaluated in memory, so nothing in it can be sorted by related resources. */
+export function queryInMemory<Query extends Pick<ListQuery, "sort">>({
   sort,
-  related,
   ...query
-}: Query): Omit<Query, "filter" | "sort" | "related"> & Pick<PastQuery, "filter" | "sort"> {
-  if (related !== undefined) throw new Error("A list of earlier states has nothing about related resources.");
-  return {
-    ...query,
-    ...(filter === undefined ? {} : { filter: filter as Filter }),
-    ...(sort === undefined ? {} : { sort: ownSort(sort) }),
-  };
+}: Query): Omit<Query, "sort"> & Pick<PastQuery, "sort"> {
+  return { ...query, ...(sort === undefined ? {} : { sort: ownSort(sort) }) };
 }
 
 /** A list request for a collection that is already known. */
@@ -90,7 +78,7 @@ export interface RelatedPart {
 }
 
 /** A query for resources that refer to others, in a given collection. */
-export type GroupsQuery = Omit<ReferringQuery, "collection" | "client">;
+export type GroupsQuery = Omit<ReferringQuery, "collection" | "client"> & RelatedPart;
 
 /** The scans for the resources that refer to each id, all of one index. `undefined` if no index supports the query. */
 export function referringScans(
@@ -114,7 +102,7 @@ export function referringScans(
 /** The list of the resources that refer to an id. Without one, it has the same cost, for advice. */
 export function listLike({ reference: { path, type }, filter, sort = [], limit }: GroupsQuery, id = "0") {
   const equality: Filter = { kind: "in", path, values: [type === "number" ? Number(id) : id] };
-  return { filter: allOf<Filter>([equality, ...(filter === undefined ? [] : [filter])]), sort, limit };
+  return { filter: allOf<StoreLeaf>([equality, ...(filter === undefined ? [] : [filter])]), sort, limit };
 }
 
 /** A resource that refers to the id at this position. */

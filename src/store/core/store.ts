@@ -121,7 +121,7 @@ export class Store implements StorePort {
 
   async referring({ collection, client, ...query }: ReferringQuery): Promise<ReferringGroups> {
     const groups = await this.#asDeclared(collection, (known) =>
-      this.#driver.referring(known, query, client),
+      this.#driver.referring(known, this.#withRelated(query), client),
     );
     return groups ?? toGroups([], query.ids.length, query.limit);
   }
@@ -281,7 +281,7 @@ export class Store implements StorePort {
     throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was written. Try again later.");
   }
 
-  #withRelated<Query extends { filter?: StoreFilter }>(
+  #withRelated<Query extends { filter?: StoreFilter; visibleFilter?: StoreFilter }>(
     query: Query,
     keys: readonly { through?: RelatedCondition }[] = [],
   ) {

@@ -1,5 +1,7 @@
 /** Commits: the changes that a store must write together, their result, and the batch in which they wait. */
 import { clockSeconds } from "../../counters.ts";
+import type { StoreFilter } from "../../query/filter.ts";
+import type { Target } from "../../query/targets.ts";
 import { Batch, type BatchOptions } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
@@ -34,8 +36,25 @@ export interface Change {
    * @default no resource ever had the id, or `after` is set
    */
   last?: number;
+  /** What related resources must be like. Otherwise, the commit fails with PRECONDITION_FAILED. @default nothing */
+  requires?: readonly Requirement[];
   /** Who deletes the resource, and changes what refers to it, for the change log. Only for a delete. @default `Commit.principal` */
   principal?: string;
+}
+
+/** A filter that must match a resource with the related resources as they are when the commit is written. */
+export interface Requirement {
+  filter: StoreFilter;
+  /** The attributes of the resource that the filter looks at. */
+  resource: Readonly<Record<string, unknown>>;
+  /** The related resources that the filter looks at. */
+  targets: readonly RequiredTarget[];
+}
+
+/** A related resource that a requirement looks at. */
+export interface RequiredTarget extends Target {
+  /** Its text, if an earlier operation of the same batch has made it; `null`: deleted it. @default the text before the commit */
+  text?: string | null;
 }
 
 /** The version that a change makes. */
@@ -95,6 +114,15 @@ export interface Commit {
 /** All changes of a commit, those of the earlier steps first. */
 export function allChangesOf({ changes, steps }: Pick<Commit, "changes" | "steps">): readonly Change[] {
   return steps === undefined ? changes : [...steps.flat(), ...changes];
+}
+
+/** The requirements of a commit, each with the index of its change. */
+export function requirementsOf(
+  commit: Pick<Commit, "changes" | "steps">,
+): readonly (Requirement & { change: number })[] {
+  return allChangesOf(commit).flatMap(({ requires = [] }, change) =>
+    requires.map((each) => ({ ...each, change })),
+  );
 }
 
 /** The result of each of the `changes` of a commit, in the same order. Empty for a dry run. */

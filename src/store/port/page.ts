@@ -4,7 +4,7 @@ import type { Deletions } from "../../collection/deletions.ts";
 import type { SortKey } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { FigureContents } from "../../query/figures.ts";
-import type { Filter, StoreFilter } from "../../query/filter.ts";
+import type { StoreFilter } from "../../query/filter.ts";
 import type { ReferenceType } from "../../query/related-resources.ts";
 import type { CursorValues, StoreSortKey } from "../../query/sort.ts";
 
@@ -50,7 +50,7 @@ export interface ListQuery {
    * Only resources that match this both at the time `at` and now. Of a deleted resource, the text before the delete counts.
    * Only together with `at`.
    */
-  visibleFilter?: Filter;
+  visibleFilter?: StoreFilter;
   /**
    * Only resources that have each of these words, or a word that begins with it, in an attribute of the collection's
    * `search`. Without `sort`, the best matches come first.
@@ -139,7 +139,7 @@ export interface ReferringQuery {
   /** @default [] */
   sort?: readonly SortKey[];
   /** Only resources that match this. @default every resource */
-  filter?: Filter;
+  filter?: StoreFilter;
   /** As in a list. */
   client?: () => ReadClient;
 }

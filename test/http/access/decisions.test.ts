@@ -197,13 +197,13 @@ describe("what each caller can do with each resource", () => {
           for (const seed of seeds) {
             const { authorId } = seed;
             const what = `${caller} ${action} of ${authorId}`;
-            const text = JSON.stringify(seed);
+            const state = { text: JSON.stringify(seed) };
             const isAllowed = inScope(name, action, known) && may(name, action, known, authorId);
-            assert.equal(guard.may(action, text), isAllowed, what);
-            assert.equal(guard.sees(text), may(name, "read", known, authorId), what);
+            assert.equal(guard.may(action, state), isAllowed, what);
+            assert.equal(guard.sees(state), may(name, "read", known, authorId), what);
             const code = caller === undefined ? "UNAUTHENTICATED" : "INSUFFICIENT_SCOPE";
-            if (isAllowed) guard.require(action, text);
-            else assert.throws(() => guard.require(action, text), { code }, what);
+            if (isAllowed) guard.require(action, state);
+            else assert.throws(() => guard.require(action, state), { code }, what);
           }
         }
       }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
-import { type Filter, matches } from "../../../src/query/filter.ts";
+import { type Filter, matches, type StoreFilter } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import { maxUndone } from "../../../src/store/core/changes-since.ts";
 import type { PastQuery } from "../../../src/store/core/past-page.ts";
@@ -59,7 +59,7 @@ class Model {
 
   /** The list after this many changes. */
   list(count: number, { filter, visibleFilter, sort = [] }: Partial<PastQuery>): Resource[] {
-    const fits = (each: Filter | undefined, text: string) =>
+    const fits = (each: StoreFilter | undefined, text: string) =>
       each === undefined || matches(each, JSON.parse(text));
     return [...this.textsAfter(count)]
       .filter(

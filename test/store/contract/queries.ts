@@ -6,7 +6,15 @@ import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import { foldText } from "../../../src/collection/folding.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { itemName, type Path } from "../../../src/collection/paths.ts";
-import { type Condition, type Filter, matches, type Scalar } from "../../../src/query/filter.ts";
+import {
+  type Condition,
+  type Filter,
+  matches,
+  type Operand,
+  type OwnLeaf,
+  opposites,
+  type Scalar,
+} from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
@@ -138,7 +146,7 @@ const meant = (min: number) =>
 const as = fc.constantFrom({}, {}, { as: "date" as const }, { as: "exact" as const });
 const ownPath = path.filter(([first]) => first !== "id");
 
-const condition: fc.Arbitrary<Condition> = fc.oneof(
+const condition: fc.Arbitrary<OwnLeaf> = fc.oneof(
   fc
     .tuple(fc.constantFrom("in" as const, "contains" as const), ownPath, meant(0))
     .map(([kind, of, values]) => ({ kind, path: of, ...values })),
@@ -163,12 +171,23 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
     values: fc.array(text.map(foldText), { maxLength: 2 }),
   }),
   fc.record({ kind: fc.constant("exists" as const), path, value: fc.boolean() }),
+  fc
+    .tuple(fc.constantFrom(...(Object.keys(opposites) as (keyof typeof opposites)[])), path, path, as)
+    .map(([operator, left, right, meaning]) => ({
+      kind: "compares" as const,
+      operator,
+      left: { path: left },
+      right: { path: right },
+      ...meaning,
+    })),
 );
 /** A filter about an item of an array: its paths start with the item. */
 const inItem = (filter: Filter): Filter => {
   if ("filters" in filter) return { ...filter, filters: filter.filters.map(inItem) };
   if (filter.kind === "not") return { kind: "not", filter: inItem(filter.filter) };
-  return { ...filter, path: [itemName, ...filter.path] };
+  if (filter.kind !== "compares") return { ...filter, path: [itemName, ...filter.path] };
+  const inOperand = ({ path }: Operand<never>) => ({ path: [itemName, ...path] as const });
+  return { ...filter, left: inOperand(filter.left), right: inOperand(filter.right) };
 };
 
 const filter = fc.letrec<{ filter: Filter }>((tie) => ({

@@ -8,12 +8,11 @@ import type { Reference } from "../../../src/collection/references.ts";
 import type { GroupKey } from "../../../src/query/figures.ts";
 import {
   allOf,
-  type Condition,
   type Filter,
   matches,
-  type RelatedCondition,
   type RelationPath,
   type StoreFilter,
+  type StoreLeaf,
 } from "../../../src/query/filter.ts";
 import { type CursorValues, compareBy, type StoreSortKey } from "../../../src/query/sort.ts";
 import { type ListQuery, maxPageBytes, type Page } from "../../../src/store/port/page.ts";
@@ -205,7 +204,7 @@ function deeper(number: number, { collection }: RelationPath, { deep, inner }: Q
     filter: deep.fits ?? { kind: "and", filters: [] },
   };
   const filters = deep.isAlone || inner === undefined ? [second] : [inner, second];
-  return allOf<Condition | RelatedCondition>(filters);
+  return allOf<StoreLeaf>(filters);
 }
 
 const ids = (all: readonly Resource[]) => all.map(({ id }) => id);

@@ -1,7 +1,10 @@
 /** Decides whether a store accepts a commit. */
+import { matches } from "../../../query/filter.ts";
+import { nameOfTarget, nextTargets, type Target, targetIn } from "../../../query/targets.ts";
 import type { AffectedResource } from "../../port/change-log.ts";
-import type { Receipt } from "../../port/commit.ts";
+import type { Receipt, Requirement } from "../../port/commit.ts";
 import type { Plan } from "../../sql/plans.ts";
+import { canBeId } from "../entries.ts";
 import { findBrokenConstraints } from "./constraints.ts";
 import { findReferrersOfDeleted, propagateDeletes } from "./deletes.ts";
 import {
@@ -12,6 +15,7 @@ import {
   maxRefusals,
   type Refusal,
   refuseDamaged,
+  requirementNotMet,
   staleVersion,
   tooManyReceipts,
 } from "./refusals.ts";
@@ -51,6 +55,8 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     const refusal = refuseChanged(judging, commit.whole);
     if (refusal !== undefined) return { refusal };
   }
+  // Before anything is staged: a requirement is about the related resources as they are before the commit.
+  const unmet = commit.requires && (yield* refuseUnmet(judging, commit.requires));
   const before = staged.size;
   const originOf = originsOf(principal);
   let first = before;
@@ -65,6 +71,11 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
     }
     earlier += step.changes.length;
   }
+  // A reference that leads nowhere is the reason to name, so this comes last.
+  if (unmet !== undefined) {
+    staged.takeBack(before);
+    return { refusal: unmet };
+  }
   if (commit.isDryRun) {
     staged.takeBack(before);
     return { changes: [], own: 0 };
@@ -78,6 +89,46 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Plan<Verdict> 
   }
   if (first === before) return { changes: all, own: changes.length };
   return { changes: [...all.slice(first - before), ...all.slice(0, first - before)], own: changes.length };
+}
+
+/** Refuses a commit if a related resource is not as a change requires it. Nothing of the commit is staged yet. */
+function* refuseUnmet(
+  judging: Judging,
+  requires: readonly (Requirement & { change: number })[],
+): Plan<Refusal | undefined> {
+  const present = new Map<string, Record<string, unknown> | undefined>();
+  for (const { filter, resource, targets, change } of requires) {
+    const known = new Map<string, Record<string, unknown> | undefined>();
+    for (const target of targets) {
+      const name = nameOfTarget(target);
+      if (target.text !== undefined) {
+        known.set(name, target.text === null ? undefined : JSON.parse(target.text));
+        continue;
+      }
+      if (!present.has(name)) {
+        const state = yield* stateOf(judging, target);
+        const refusal = refuseDamaged(target.collection, target.id, state);
+        if (refusal !== undefined) return { ...refusal, change };
+        present.set(name, state && JSON.parse(state.text));
+      }
+      known.set(name, present.get(name));
+    }
+    // Another target, to which a reference leads by now, is not among them.
+    const isComplete = nextTargets(filter, resource, known).length === 0;
+    if (!isComplete || !matches(filter, resource, targetIn(known))) return requirementNotMet(change);
+  }
+  return undefined;
+}
+
+/** The state of a resource after the staged changes. */
+function* stateOf(
+  { catalogue, staged, lookups }: Judging,
+  { collection: name, id }: Target,
+): Plan<ResourceState | undefined> {
+  const collection = catalogue().byName.get(name);
+  if (collection === undefined || !canBeId(id)) return undefined;
+  const resource = staged.isEmpty ? undefined : staged.find(collection, id);
+  return resource === undefined ? (yield* lookups.states(collection, [id])).get(id) : resource.now;
 }
 
 /** The steps of a commit, each as a commit. Most commits have one, which is the commit itself. */

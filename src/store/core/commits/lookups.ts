@@ -60,6 +60,7 @@ type Known<T> = Map<string, T | undefined>;
 export class Lookups {
   readonly #parts: LookupsParts;
   #existing: Known<true> | undefined;
+  #states: Known<ResourceState> | undefined;
   #deleted: Known<number> | undefined;
   #holders: Known<readonly string[]> | undefined;
   #expiries: Known<number> | undefined;
@@ -83,6 +84,12 @@ export class Lookups {
     const changes = commits.flatMap(resolvedChangesOf);
     const keys = commits.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.key]));
     const plans: Plan<unknown>[] = keys.length === 0 ? [] : [this.#readReceipts(keys), this.receiptCount()];
+    const targets = commits.flatMap(({ requires = [] }) => requires.flatMap((each) => each.targets));
+    for (const [name, own] of Map.groupBy(targets, ({ collection }) => collection)) {
+      const collection = this.#parts.catalogue.byName.get(name);
+      const ids = [...new Set(own.map(({ id }) => id).filter(canBeId))];
+      if (collection !== undefined) plans.push(this.states(collection, ids));
+    }
     const byNumber = Map.groupBy(changes, ({ collection }) => collection.number);
     for (const [, own] of [...byNumber].sort(([a], [b]) => a - b)) {
       const { collection } = own[0] as (typeof own)[0];
@@ -128,6 +135,21 @@ export class Lookups {
       const { existing, one } = textsOf(number);
       const found = yield* keys.length === 1 ? one(keys[0] as Value) : existing(dialect.list(keys));
       return found.map(([key]) => [dialect.idOf(idKind, key), true]);
+    });
+  }
+
+  /** The resources among these ids, as they were stored when they were first looked up. Does not lock them. */
+  states(
+    { number, idKind }: NumberedCollection,
+    ids: readonly string[],
+  ): Plan<ReadonlyMap<string, ResourceState>> {
+    const { dialect, textsOf } = this.#parts;
+    this.#states ??= new Map();
+    return find(this.#states, `${number}`, ids, function* (missing) {
+      const rows = yield* textsOf(number).states(
+        dialect.list(missing.map((id) => dialect.keyOf(idKind, id))),
+      );
+      return rows.map((row) => [dialect.idOf(idKind, row[0]), stateOf(row)]);
     });
   }
 
@@ -320,6 +342,7 @@ function makeTexts(dialect: Dialect, number: number) {
   return {
     resource: { sql: `${state} ${keyColumn} = $1::text ${lock}` },
     resources: query<[Value], readonly Row[]>(`${state} ${among(keyColumn, 1)} ${lock}`, all),
+    states: query<[Value], readonly Row[]>(`${state} ${among(keyColumn, 1)}`, all),
     existing: query<[Value], readonly Row[]>(
       `select ${keyColumn} from ${resources} where ${among(keyColumn, 1)}`,
       all,

@@ -55,6 +55,11 @@ export function staleVersion(id: string, expect: number | "absent", now: Resourc
   };
 }
 
+/** A related resource is not as the change requires it. The caller decides again, and finds out why. */
+export function requirementNotMet(change: number): Refusal {
+  return { code: "PRECONDITION_FAILED", detail: "A related resource has changed in the meantime.", change };
+}
+
 /** A violation for each attribute of a unique value. */
 export function takenViolations(pointers: readonly string[]): Violation[] {
   return pointers.map((pointer) => {

@@ -1,6 +1,12 @@
 /** A commit whose collections have been found, and what every decision about it works with. */
 
-import type { Change, Commit, Receipt } from "../../port/commit.ts";
+import {
+  type Change,
+  type Commit,
+  type Receipt,
+  type Requirement,
+  requirementsOf,
+} from "../../port/commit.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
@@ -46,6 +52,8 @@ export interface ResolvedCommit {
   mayBeDamaged?: boolean;
   /** The sequences that collections must have (`Commit.whole`). */
   whole?: readonly ExpectedSequence[] | undefined;
+  /** What related resources must be like before the commit, for the change with this index among all of them. */
+  requires?: readonly (Requirement & { change: number })[] | undefined;
 }
 
 /** The sequence that a collection must have. */
@@ -55,16 +63,15 @@ export interface ExpectedSequence {
 }
 
 /** Finds the collections of a commit. */
-export function resolveCommit(
-  { byName }: Catalogue,
-  { changes, steps, receipt, principal, at, isDryRun = false, maxCascadeText, whole }: Commit,
-): ResolvedCommit {
+export function resolveCommit({ byName }: Catalogue, commit: Commit): ResolvedCommit {
+  const { changes, steps, receipt, principal, at, isDryRun = false, maxCascadeText, whole } = commit;
+  const requires = requirementsOf(commit);
   const find = (name: string) => {
     const collection = byName.get(name);
     if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
     return collection;
   };
-  const resolve = ({ key, ...change }: Change) => ({
+  const resolve = ({ key, requires: _, ...change }: Change) => ({
     ...change,
     collection: find(key.collection),
     id: key.id,
@@ -78,6 +85,7 @@ export function resolveCommit(
     isDryRun,
     maxCascadeText,
     whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
+    ...(requires.length > 0 && { requires }),
   };
 }
 

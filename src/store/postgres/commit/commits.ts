@@ -302,8 +302,12 @@ function touchedBy(catalogue: Catalogue, { changed, whole = [] }: CommittedColle
  */
 function heldOf(commit: ResolvedCommit, held: ReadonlySet<number>, catalogue: Catalogue): Held | undefined {
   if (held.size === 0) return undefined;
-  const { whole } = commit;
+  const { whole, requires = [] } = commit;
   const numbers = new Set<number>();
+  for (const { collection } of requires.flatMap(({ targets }) => targets)) {
+    const target = catalogue.byName.get(collection);
+    if (target !== undefined) numbers.add(target.number);
+  }
   for (const { collection, next } of resolvedChangesOf(commit)) {
     numbers.add(collection.number);
     if (next === undefined || whole !== undefined)

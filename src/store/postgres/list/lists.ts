@@ -105,7 +105,11 @@ export class Lists {
 }
 
 function readsOf(collection: NumberedCollection) {
-  return { idKind: collection.idKind, history: storePlans.historyOf(collection) };
+  return {
+    idKind: collection.idKind,
+    history: storePlans.historyOf(collection),
+    targetsOf: storePlans.targetsOf,
+  };
 }
 
 /** Says that an error comes from a read with an old declaration. Throws any other error. */

@@ -12,7 +12,7 @@ import type { Refusal } from "../../core/commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved-commit.ts";
 import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
-import type { Change, Commit, Receipt } from "../../port/commit.ts";
+import { type Change, type Commit, type Receipt, requirementsOf } from "../../port/commit.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Added, LoadOptions } from "../../port/store.ts";
@@ -163,6 +163,8 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
     cells.push(step.length);
     encodeChanges(cells, step, numberOf);
   }
+  const requires = requirementsOf(commit);
+  cells.push(requires.length === 0 ? null : JSON.stringify(requires));
 }
 
 function encodeChanges(
@@ -204,7 +206,12 @@ function decodeCommit(source: CellSource, find: FindCollection): ResolvedCommit 
   const whole = decodeWhole(source, find);
   const receipt = decodeReceipt(source);
   const decoded = times(changes, () => decodeChange(source, find));
-  const steps = take(source) as number;
+  const stepCount = take(source) as number;
+  const steps =
+    stepCount === 0
+      ? undefined
+      : times(stepCount, () => times(take(source) as number, () => decodeChange(source, find)));
+  const requires = take(source) as string | null;
   return {
     at,
     principal,
@@ -213,10 +220,8 @@ function decodeCommit(source: CellSource, find: FindCollection): ResolvedCommit 
     whole,
     receipt,
     changes: decoded,
-    steps:
-      steps === 0
-        ? undefined
-        : times(steps, () => times(take(source) as number, () => decodeChange(source, find))),
+    steps,
+    ...(requires !== null && { requires: JSON.parse(requires) }),
   };
 }
 

@@ -65,7 +65,7 @@ function readPage(readers: Readers, collection: NumberedCollection, query: PageQ
   const { at, deleted } = query;
   if (at === undefined && deleted === undefined) return reader.page(collection, query, true);
   const { idKind } = collection;
-  const reads = { idKind, history: storePlans.historyOf(collection) };
+  const reads = { idKind, history: storePlans.historyOf(collection), targetsOf: storePlans.targetsOf };
   const asked = queryInMemory(query);
   return reader.inSnapshot(() =>
     runInterruptibly(

@@ -122,7 +122,7 @@ export function selectReferring(
   options: ReadOptions,
 ): SelectStatement & { isByIndex: boolean } {
   const { ids, limit } = query;
-  const scope = scopeFor(collection, options);
+  const scope = scopeFor(collection, options, query);
   const scans = referringScans(query, collection);
   const each = (keys: string, parents: readonly unknown[]) => ({
     isByIndex: scans !== undefined,

@@ -1,0 +1,44 @@
+/** What two attributes mean to each other when a filter compares them. */
+import type { AttributeType } from "../collection/attributes.ts";
+import type { Meaning } from "../collection/compared-keys.ts";
+import type { ComparingOperator } from "./filter.ts";
+import type { Attribute } from "./reading.ts";
+
+/** Whether an operator needs an order: booleans have none. */
+export function isOrdering(operator: ComparingOperator): boolean {
+  return operator !== "eq" && operator !== "ne";
+}
+
+/**
+ * How two attributes are compared: by what they mean if both are dates or exact numbers, or as they are. If they can never be equal or
+ * in an order, returns why, as a sentence without its end.
+ */
+export function comparedTypes(
+  left: Attribute,
+  right: Attribute,
+  isOrdered: boolean,
+): { as?: Meaning } | string {
+  for (const [has, as, what] of meanings) {
+    if (!has(left) && !has(right)) continue;
+    const other = has(left) ? right : left;
+    if (!has(other) && other.types !== undefined) return `only one of the attributes is ${what}`;
+    return { as };
+  }
+  const [own, others] = [left, right].map(({ types }) => scalars(types, isOrdered)) as [Scalars, Scalars];
+  if ([...own].some((each) => others.has(each))) return {};
+  const [a, b] = [left, right].map(({ types }) => [...(types ?? [])].join(" or "));
+  return `one attribute is ${a}, and the other one ${b}`;
+}
+
+type Scalars = ReadonlySet<AttributeType>;
+
+const meanings: readonly (readonly [(attribute: Attribute) => boolean, Meaning, string])[] = [
+  [({ dates }) => dates !== undefined, "date", "a date"],
+  [({ isExact }) => isExact === true, "exact", "an exact number"],
+];
+
+/** The types of values that can be compared. */
+function scalars(types: Attribute["types"], isOrdered: boolean): Scalars {
+  const compared: AttributeType[] = isOrdered ? ["string", "number"] : ["string", "number", "boolean"];
+  return new Set(compared.filter((each) => types?.has(each) !== false));
+}

@@ -60,7 +60,7 @@ export function readWhere(declared: unknown, at: string, scope: RuleScope): Filt
     return { filter: toRule(filter), violations };
   };
   const sampled = read(samplesFor(names, read));
-  requireValidFilter(sampled, { at, collection, user: "rules" });
+  requireValidFilter(sampled, { at, collection, user: viewOf === undefined ? "rules" : undefined });
   const { filter } = sampled;
   requireReadable(filter, at, scope);
   if (matchesAll(filter))
@@ -117,8 +117,8 @@ function operandOf({ path, through }: Operand<RelationPath>): Operand {
   return { path, ...(through && { through: through.map(unconditional) }) };
 }
 
-/** The most related resources that the filter of a rule looks at. */
-const maxTargets = 3;
+/** The most paths to related resources that the filter of a rule follows. */
+const maxPaths = 3;
 
 /**
  * Throws StartError unless a rule can follow the relations of its filter, and unless what it reads there is no secret: a caller could
@@ -153,7 +153,6 @@ function requireReadable(filter: StoreFilter, at: string, { collection, viewOf, 
       );
     requireOpen(holder, relation.path);
     const chain = `${before}/${name}`;
-    paths.delete(before);
     paths.add(chain);
     return [viewOf?.(relation.collection) as Collection, chain]; // the relation leads to it
   };
@@ -172,8 +171,9 @@ function requireReadable(filter: StoreFilter, at: string, { collection, viewOf, 
     }
   };
   look(filter, collection, "");
-  if (paths.size > maxTargets)
-    refuse(`looks at ${paths.size} related resources. A rule can look at ${maxTargets} at most`);
+  const ends = [...paths].filter((each) => ![...paths].some((other) => other.startsWith(`${each}/`)));
+  if (ends.length > maxPaths)
+    refuse(`follows ${ends.length} paths to related resources. A rule can follow ${maxPaths} at most`);
 }
 
 /** Returns the value of a name in the filter. */

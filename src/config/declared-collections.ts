@@ -1,7 +1,7 @@
 /** Reads the collections of a configuration, with their access rules. */
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
-import type { Collection } from "../collection/collection.ts";
+import { type Collection, openCollection } from "../collection/collection.ts";
 import { readCollection } from "../collection/declaration.ts";
 import { requireDeclaredCollections } from "../collection/references.ts";
 import { withRelations } from "../collection/relations.ts";
@@ -59,16 +59,32 @@ function readAllRules(
   readings: readonly (readonly [name: string, Reading])[],
   faults: StartFaults,
 ): (readonly [name: string, rules: () => Rules])[] {
-  const described = new Map(
-    readings.flatMap(([name, each]) => unlessFaulty(() => [name, each.described()] as const)),
-  );
-  const [related = described] = unlessFaulty(() => withRelations(described));
-  return readings.map(([name, { access, described: own }]) => {
-    const collection = () => related.get(name) ?? own();
+  const known = new Map(readings.map(([name, each]) => [name, relatedForRules(name, each)]));
+  const [related] = unlessFaulty(() => withRelations(known));
+  return readings.map(([name, { access, whole, described }]) => {
+    const collection = () => {
+      if (related === undefined) throw new StartError([]); // the names of relations have faults
+      const { relations } = related.get(name) as Collection;
+      const [own = described()] = unlessFaulty(whole);
+      // A part that has faults throws when it is used.
+      return Object.defineProperties({} as Collection, {
+        ...Object.getOwnPropertyDescriptors(own),
+        relations: { value: relations, enumerable: true },
+        visibility: { value: undefined, enumerable: true },
+      });
+    };
     const read = () =>
-      readRules(access(), `collections.${name}.access`, collection, (each) => related.get(each));
+      readRules(access(), `collections.${name}.access`, collection, (each) => related?.get(each));
     return [name, faults.read(["collections", name, "access"], read)] as const;
   });
+}
+
+/** The collection as the rules of others see it. If it has faults, it has any attribute, so that these rules get no faults. */
+function relatedForRules(name: string, { whole, described }: Reading): Collection {
+  const [references = []] = unlessFaulty(() => described().references);
+  const withSchema = () => ({ ...described(), references });
+  const [collection = { ...openCollection(name), references }] = [whole, withSchema].flatMap(unlessFaulty);
+  return { ...collection, visibility: undefined };
 }
 
 /** The value in a list. If reading it throws StartError, it has faults that are reported elsewhere, and the list is empty. */

@@ -38,10 +38,13 @@ export function readDeclaredFilter(
   return { filter: readFilter(declared, inBody("where"), reading), violations };
 }
 
-/** Throws StartError with every fault of a filter, each with the place `at`. `user` names what cannot use related resources. */
+/**
+ * Throws StartError with every fault of a filter, each with the place `at`. `user` names what cannot use related resources; `undefined`:
+ * the filter can.
+ */
 export function requireValidFilter(
   { filter, violations }: DeclaredFilter<RequestedFilter | StoreFilter>,
-  { at, collection, user }: { at: string; collection: Collection; user: string },
+  { at, collection, user }: { at: string; collection: Collection; user: string | undefined },
 ): void {
   const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
   if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
@@ -51,8 +54,11 @@ export function requireValidFilter(
     const reference = collection.references.find((each) => forwardName(each) === first);
     if (rest.length === 0 || reference === undefined || attributeInfo(collection, [first]).isDeclared)
       continue;
+    const what = `${at}: "where" names ${shortJson(formatPath(path))}`;
     throw new StartError(
-      `${at}: "where" names ${shortJson(formatPath(path))}, but ${shortJson(first)} is a relation, and ${user} cannot use attributes of related resources. Compare attributes of the resource itself, such as ${shortJson(formatPath(reference.path))}.`,
+      user === undefined
+        ? `${what}, but ${shortJson(first)} can be an attribute, because the schema allows others, or the relation of the reference ${shortJson(formatPath(reference.path))}. To follow the reference, set its "as" to ${shortJson(first)}.`
+        : `${what}, but ${shortJson(first)} is a relation, and ${user} cannot use attributes of related resources. Compare attributes of the resource itself, such as ${shortJson(formatPath(reference.path))}.`,
     );
   }
 }

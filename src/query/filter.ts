@@ -84,7 +84,7 @@ export type RequestedComparison = Comparison<RelationPath>;
 export type OwnComparison = Comparison<never>;
 
 /** The operators that compare two attributes, each with its opposite. */
-export const opposites = { eq: "ne", ne: "eq", gt: "lte", lte: "gt", gte: "lt", lt: "gte" } as const;
+export const opposites = { eq: "ne", ne: "eq", gt: "lte", gte: "lt", lt: "gte", lte: "gt" } as const;
 
 /** An operator that compares two attributes. */
 export type ComparingOperator = keyof typeof opposites;

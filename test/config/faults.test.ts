@@ -218,7 +218,7 @@ test("the configuration has no faults before this test breaks it", async () => {
   assert.deepEqual(await faultsOf(sound), []);
 });
 
-test("a rule that filters by a related resource is refused, also with an open schema", async () => {
+test("a rule whose filter could name an attribute or a relation is refused", async () => {
   const users = { access: { read: "public" } };
   const articles = {
     references: { authorId: "users" },
@@ -226,7 +226,7 @@ test("a rule that filters by a related resource is refused, also with an open sc
   };
   const auth = { keys: true };
   assert.deepEqual(await faultsOf({ auth, collections: { users, articles } }), [
-    'holdfast.config.json: collections.articles.access.read: "where" names "author.name", but "author" is a relation, and rules cannot use attributes of related resources. Compare attributes of the resource itself, such as "authorId".',
+    'holdfast.config.json: collections.articles.access.read: "where" names "author.name", but "author" can be an attribute, because the schema allows others, or the relation of the reference "authorId". To follow the reference, set its "as" to "author".',
   ]);
 });
 

@@ -190,7 +190,7 @@ export function isQuickReferring(collection: NumberedCollection, query: GroupsQu
 export function selectReferring(collection: NumberedCollection, query: GroupsQuery): Statement {
   const { number } = collection;
   const { limit } = query;
-  const scope = scopeOf(collection);
+  const scope = scopeOf(collection, query.related);
   const { parents, from, where, terms, end } = groupsOf(collection, query, scope);
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const order = orderSql(terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending })));

@@ -82,7 +82,7 @@ export {
 export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 export type { ImportedIds, ImportFault, ImportPlace, ImportReport } from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";
-export type { Filter, ListQuery } from "./list-types.ts";
+export type { Filter, ListQuery, OtherAttribute } from "./list-types.ts";
 export type { LiveList, LiveQuery } from "./live.ts";
 export type { NestedClient } from "./nested.ts";
 export type { CreateOptions } from "./posts.ts";

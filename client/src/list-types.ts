@@ -37,14 +37,19 @@ export type Condition<V> = unknown extends V ? unknown : Scalar<V> | readonly Sc
 
 /** The operators for an attribute with values of this type. */
 export type Operators<V> = {
-  readonly eq?: Scalar<V>;
-  readonly ne?: Scalar<V>;
+  readonly eq?: Scalar<V> | OtherAttribute;
+  readonly ne?: Scalar<V> | OtherAttribute;
   readonly in?: readonly Scalar<V>[];
   readonly nin?: readonly Scalar<V>[];
   readonly exists?: boolean;
 } & Ordered<Extract<V, string | number>> &
   Texts<Extract<V, string>> &
   Elements<Extract<V, readonly unknown[]>>;
+
+/** Another attribute to compare with, also one of a related resource: `{ attribute: "event.seats" }`. */
+export interface OtherAttribute {
+  readonly attribute: string;
+}
 
 /** The name of an attribute to read, or of one to leave out: `-body`. */
 export type FieldName<T> = (keyof T & string) | `-${keyof T & string}`;
@@ -66,7 +71,7 @@ type Scalar<V> = Exclude<V, object | undefined>;
 
 type Ordered<V> = [V] extends [never]
   ? unknown
-  : { readonly [O in "gt" | "gte" | "lt" | "lte"]?: V extends string ? string : number };
+  : { readonly [O in "gt" | "gte" | "lt" | "lte"]?: (V extends string ? string : number) | OtherAttribute };
 
 type Texts<V> = [V] extends [never]
   ? unknown

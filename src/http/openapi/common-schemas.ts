@@ -150,7 +150,7 @@ const deletion: Part = closedObject(
 
 const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
   filter: {
-    description: `Attributes with values, lists of values, or operators (${operatorNames.join(", ")}); and, or, not.`,
+    description: `Attributes with values, lists of values, or operators (${operatorNames.join(", ")}); and, or, not. Instead of a value, {"attribute":"name"} is another attribute.`,
     type: "object",
   },
   sort: { type: "array", items: text },

@@ -29,9 +29,8 @@ export async function readEarlierState(
       : await store.versionAt(key, pointInTime.at);
   if (stored === undefined) return notFound;
   const isForAll = guard.visible === "everything" && collection.expires === undefined;
-  if (isForAll) return foundResult(service, operation, request, stored);
-  const state = await judged(service, guard, stored);
-  const isVisible = await seesVersion(service, { guard, key }, state);
+  const state = isForAll ? stored : await judged(service, guard, stored);
+  const isVisible = isForAll || (await seesVersion(service, { guard, key }, state));
   return isVisible ? foundResult(service, operation, request, state) : notFound;
 }
 

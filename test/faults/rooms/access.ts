@@ -38,7 +38,53 @@ export const accessFaults: readonly Fault[] = [
     what: "A restore of many needs no right to delete each resource.",
     noticedBy: "test/http/access/deleted",
     test: "are restored only by callers who have the right to delete, also if there is nothing to restore",
-    replacements: [['  operation.guard.require("delete", last.text);\n', ""]],
+    replacements: [['  guard.require("delete", state);\n', ""]],
+  },
+  {
+    name: "rule-before-commit",
+    what: "A rule about related resources is judged before the commit only.",
+    noticedBy: "test/postgres/related-rules",
+    test: "no two writes are allowed that exclude each other, by two instances",
+    replacements: [["  if (unmet !== undefined) {", "  if (false) {"]],
+  },
+  {
+    name: "rule-of-old-target",
+    what: "An update is judged with the related resource that it has afterwards only.",
+    noticedBy: "test/http/related-rules",
+    test: "an update needs the old and the new related resource as the rule says",
+    replacements: [
+      [
+        '  guard.require(kind === "delete" ? "delete" : "update", current);',
+        '  if (kind === "delete") guard.require("delete", current);',
+      ],
+      ['    ...[guard.visible, guard.allowed("update")].flatMap((each) => required(each, current)),\n', ""],
+    ],
+  },
+  {
+    name: "rule-without-target",
+    what: "A negated condition about a related resource is true without that resource.",
+    noticedBy: "test/http/related-rules",
+    test: "not is about what the related resource contains, so nothing matches without one",
+    replacements: [
+      [
+        'return { kind: "related", relation: filter.relation, filter: toRule(filter.filter, isNegated) };',
+        'return ((related: StoreFilter): StoreFilter => (isNegated ? { kind: "not", filter: related } : related))({ kind: "related", relation: filter.relation, filter: toRule(filter.filter) });',
+      ],
+    ],
+  },
+  {
+    name: "rule-with-secret",
+    what: "A rule can compare with a write-only attribute of a related resource.",
+    noticedBy: "test/config/related-rules",
+    test: "a rule is refused for a write-only attribute",
+    replacements: [["    if (rule?.writeOnly === true) refuse(", "    if (false) refuse("]],
+  },
+  {
+    name: "rule-in-batch",
+    what: "The commit of a batch judges a rule with the related resource as it is before the batch, although an earlier operation has changed it.",
+    noticedBy: "test/http/related-rules",
+    test: "an operation of a batch sees what the earlier ones made of the related resource, and no later one",
+    replacements: [["...(change.requires ?? []).map(asMade)", "...(change.requires ?? [])"]],
   },
   {
     name: "key-of-user",

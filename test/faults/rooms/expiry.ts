@@ -95,8 +95,8 @@ export const expiryFaults: readonly Fault[] = [
     test: "no new reference can lead to it, but one that is there can stay",
     replacements: [
       [
-        'if (visible === "everything" && !expires) return false;',
-        'if (visible === "everything") return false;',
+        'if (guard.visible === "everything" && !expires) return false;',
+        'if (guard.visible === "everything") return false;',
       ],
     ],
   },

@@ -23,9 +23,7 @@ export const httpFaults: readonly Fault[] = [
     what: "A refused unique value names the other resource to callers who cannot read it.",
     noticedBy: "test/http/unique-combinations",
     test: "points at every attribute, and names the other resource only to those who can read it",
-    replacements: [
-      ['guardOf(service, collection, caller).may("read", stored.text) ? path', "collection.name ? path"],
-    ],
+    replacements: [['guard.may("read", stored) ? path', "collection.name ? path"]],
   },
   {
     name: "accept-zero",
@@ -123,7 +121,7 @@ export const httpFaults: readonly Fault[] = [
     test: "is in no answer to others: not to reads, lists, tables, history or writes",
     replacements: [
       [
-        "return isVisible ? foundResult(service, operation, request, stored) : notFound;",
+        "return isVisible ? foundResult(service, operation, request, state) : notFound;",
         `const found = foundResult(service, operation, request, stored);
   return isVisible ? (found.kind === "found" ? { ...found, stored } : found) : notFound;`,
       ],
@@ -367,8 +365,8 @@ export const httpFaults: readonly Fault[] = [
     test: "whether a hidden resource exists, and the rules that hide it",
     replacements: [
       [
-        "const passes = about.text !== undefined && includes(visible, about.text);",
-        'const passes = about.text !== undefined && visible !== "nothing";',
+        "const passes = about.state !== undefined && includes(visible, about.state);",
+        'const passes = about.state !== undefined && visible !== "nothing";',
       ],
     ],
   },
@@ -463,7 +461,7 @@ export const httpFaults: readonly Fault[] = [
     test: "the rule for creates decides, and an id that the caller may not read is a 412 without an ETag",
     replacements: [
       [
-        'guard.may("read", current.text) ? guard.validators(current)',
+        'guard.may("read", current) ? guard.validators(current)',
         'guard.can("create") ? guard.validators(current)',
       ],
     ],
@@ -581,7 +579,7 @@ export const httpFaults: readonly Fault[] = [
     test: "is free for its owner, whose earlier lives others see only as far as they could",
     replacements: [
       [
-        "return life === present || (seesLast(guard, life) && guard.sees(stored.text));",
+        "return life === present || (seesLast(guard, life) && guard.sees(stored));",
         "return life !== undefined;",
       ],
     ],

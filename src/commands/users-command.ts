@@ -1,8 +1,10 @@
 /** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out`, `reset-factors` and `mirror`: the people of a service, in its store or of a running one. */
+
 import { isKeyRole } from "../access/api-key.ts";
 import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
 import type { AccountChange } from "../users/administration.ts";
+import { addressKey } from "../users/mail-address.ts";
 import type { Account } from "../users/user-records.ts";
 import type { Users } from "../users/users.ts";
 import { withOpen } from "./command-store.ts";
@@ -172,7 +174,7 @@ async function withAccount(
 /** The account with an address or an id. Throws StartError. */
 async function requireAccount({ records }: Users, named: string): Promise<Account> {
   const found = named.includes("@")
-    ? await records.accountOf(named.toLowerCase())
+    ? await records.accountOf(addressKey(named))
     : await records.account(named);
   if (found !== undefined) return found.value;
   throw new StartError(`No account has the address or the id "${named}".`);

@@ -9,6 +9,7 @@ import { timestampNames } from "../collection/timestamps.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
+import { toDomain } from "../users/mail-address.ts";
 import type {
   SecondFactor,
   SessionTimes,
@@ -135,16 +136,11 @@ const signUp: MemberReader<SignUp> = (value, place) => {
   return { domains: domains ?? [], roles };
 };
 
-/** Labels of letters, digits and hyphens, as addresses on the network have them. */
-const domainShape =
-  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
 const domainNames: Reader<readonly string[]> = (value) => {
-  const list = texts(value);
-  if (list.length > 0 && list.every((name) => domainShape.test(name))) return list;
-  throw new Error(
-    'must be a list of domains such as ["acme.example"], in lower case and ASCII ("xn--…" for other letters)',
-  );
+  const domains = texts(value).map(toDomain);
+  const known = domains.filter((each) => each !== undefined);
+  if (known.length > 0 && known.length === domains.length) return known;
+  throw new Error('must be a list of domains such as ["acme.example"]');
 };
 
 const usualMethods: readonly SignInMethod[] = ["password", "email"];

@@ -18,6 +18,32 @@ describe("an address", () => {
     test(`can be ${text.slice(0, 40)}`, () =>
       assert.deepEqual(readMailAddress(text), { address: text, key, domain }));
 
+  for (const [text, address, key] of [
+    [" ada@example.org\u00a0", "ada@example.org", "ada@example.org"],
+    ["ada@example.org\r\n", "ada@example.org", "ada@example.org"],
+    ["Ada@Bücher.example", "Ada@xn--bcher-kva.example", "ada@xn--bcher-kva.example"],
+    ["ada@BÜCHER.EXAMPLE", "ada@xn--bcher-kva.example", "ada@xn--bcher-kva.example"],
+    ["ada@bu\u0308cher.example", "ada@xn--bcher-kva.example", "ada@xn--bcher-kva.example"],
+    ["ada@straße.example", "ada@xn--strae-oqa.example", "ada@xn--strae-oqa.example"],
+    ["ada@日本語。example", "ada@xn--wgv71a119e.example", "ada@xn--wgv71a119e.example"],
+    ["ada@ｅｘａｍｐｌｅ.org", "ada@example.org", "ada@example.org"],
+    ["ada@exa\u212Aple.org", "ada@exakple.org", "ada@exakple.org"], // the Kelvin sign
+    ["ada@exam\u00adple.org", "ada@example.org", "ada@example.org"],
+  ] as const)
+    test(`can be written as ${JSON.stringify(text)}`, () =>
+      assert.deepEqual(readMailAddress(text), { address, key, domain: key.slice(4) }));
+
+  test("has at most 254 bytes, also after its domain is in ASCII", () => {
+    const long = `ada@${`${"a".repeat(53)}ü.`.repeat(4)}example`;
+    assert.ok(long.length < 254);
+    assert.deepEqual(readMailAddress(long), { fault: "A mail address has at most 254 characters." });
+  });
+
+  test("says that letters beyond ASCII before the @ are not supported", () => {
+    const read = readMailAddress("jürgen@example.org");
+    assert.match("fault" in read ? read.fault : "", /beyond ASCII before the @ is not supported/);
+  });
+
   test("has at most 254 bytes", () => {
     const accepted = `a@${"b.".repeat(124)}orgs`;
     assert.ok("key" in readMailAddress(accepted));
@@ -47,7 +73,6 @@ describe("no address is", () => {
     ["eve:ada@example.org", "local"],
     ["ada\\@example.org", "local"],
     ["a da@example.org", "local"],
-    [" ada@example.org", "local"],
     ["\r\nBcc:eve@example.com", "local"],
     ["ada\n@example.org", "local"],
     ["ada\0@example.org", "local"],
@@ -67,11 +92,9 @@ describe("no address is", () => {
     ["ada@example-.org", "domain"],
     ["ada@exa_mple.org", "domain"],
     ["ada@exam ple.org", "domain"],
-    ["ada@example.org ", "domain"],
     ["ada@example.org>", "domain"],
     ["ada@example.org(comment)", "domain"],
     ["ada@example.org\r\nBcc: eve", "domain"],
-    ["ada@example.org\n", "domain"],
     ["ada@example.org%", "domain"],
     ["ada@example.org/x", "domain"],
     ["ada@example.org:25", "domain"],
@@ -80,6 +103,8 @@ describe("no address is", () => {
     ["ada@1.2", "domain"],
     ["ada@[192.0.2.7]", "domain"],
     ["ada@[IPv6:2001:db8::1]", "domain"],
+    ["ada@１９２.0.2.7", "domain"],
+    ["ada@a\u200bb.\u2060", "domain"],
     ["ada@1.0x7f", "domain"], // browsers read it as an IPv4 address
     ["ada@xn--example-.org", "domain"],
     [`a@${"b".repeat(64)}.org`, "domain"],
@@ -90,17 +115,4 @@ describe("no address is", () => {
       assert.ok("fault" in read, JSON.stringify(read));
       assert.match(read.fault, about[what]);
     });
-
-  for (const [text, domain] of [
-    ["ada@bücher.example", "xn--bcher-kva.example"],
-    ["ada@BÜCHER.example", "xn--bcher-kva.example"],
-    ["ada@exa\u212Aple.org", "exakple.org"], // the Kelvin sign
-    ["ada@example。org", "example.org"],
-    ["ada@ｅxample.org", "example.org"],
-    ["ada@exam\u00adple.org", "example.org"],
-  ] as const)
-    test(`${text}, whose domain is written in another form`, () =>
-      assert.deepEqual(readMailAddress(text), {
-        fault: `Write the domain of the mail address as ${domain}.`,
-      }));
 });

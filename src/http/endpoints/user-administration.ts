@@ -1,4 +1,5 @@
 /** The endpoints with which administrators manage people: accounts and invitations. None shows a password, a code or a token. */
+
 import { isKeyRole } from "../../access/api-key.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
@@ -8,6 +9,7 @@ import { inBody, inQuery, Violations } from "../../query/violations.ts";
 import type { Versioned } from "../../records.ts";
 import type { AccountChange } from "../../users/administration.ts";
 import type { AuditSource } from "../../users/audit.ts";
+import { addressKey } from "../../users/mail-address.ts";
 import type { Account, Invitation } from "../../users/user-records.ts";
 import { maxClaimBytes } from "../../users/user-settings.ts";
 import type { Users } from "../../users/users.ts";
@@ -216,7 +218,7 @@ const accountFilters = {
 /** Throws INVALID_PARAMETER. */
 function accountFilter({ filters: { email, role, disabled } }: PageAsked): Filter {
   const filters: Filter[] = [];
-  if (email !== undefined) filters.push({ kind: "in", path: ["address"], values: [email.toLowerCase()] });
+  if (email !== undefined) filters.push({ kind: "in", path: ["address"], values: [addressKey(email)] });
   if (role !== undefined) filters.push({ kind: "contains", path: ["roles"], values: [role] });
   if (disabled !== undefined) {
     const violations = new Violations();

@@ -84,13 +84,17 @@ export class ProviderClient {
     if (github !== undefined) return this.#fromGithub(github.api, configuration, tokens.access_token);
     const claims = tokens.claims();
     if (claims === undefined) throw new Error("The provider has sent no ID token.");
+    const { sub: subject, email, name } = claims;
+    const hasAll = email !== undefined && claims.email_verified !== undefined && name !== undefined;
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    const said =
-      claims.email === undefined && hasUserInfo
-        ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        : claims;
-    const isVerified = said.email_verified === true;
-    return this.#claims({ subject: claims.sub, email: said.email, isVerified, name: said.name });
+    if (hasAll || !hasUserInfo)
+      return this.#claims({ subject, email, isVerified: isTrue(claims.email_verified), name });
+    const asked = client.fetchUserInfo(configuration, tokens.access_token, subject);
+    // Without the address, the sign-in needs the response. Otherwise it only adds to what is known.
+    const more = email === undefined ? await asked : await asked.catch(() => undefined);
+    const known = email ?? more?.email;
+    const isOfKnown = claims.email_verified ?? (more?.email === known ? more?.email_verified : undefined);
+    return this.#claims({ subject, email: known, isVerified: isTrue(isOfKnown), name: name ?? more?.name });
   }
 
   async #fromGithub(api: string, configuration: Configuration, token: string): Promise<Claims> {
@@ -159,6 +163,11 @@ export class ProviderClient {
     if (isPlain) client.allowInsecureRequests(configuration);
     return configuration;
   }
+}
+
+/** Whether a claim says yes. Some providers, such as those of AWS, send a text. */
+function isTrue(claim: unknown): boolean {
+  return claim === true || claim === "true";
 }
 
 /** A fetch with limits. The library follows no redirects. Throws UNAVAILABLE. */

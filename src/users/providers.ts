@@ -56,6 +56,8 @@ export interface Departure extends Browser {
 /** What came of a return. */
 export type Returned = { returnTo: string | undefined } & (
   | { kind: "begun"; begun: Begun }
+  /** The browser has come back before, with the same response of the provider: somebody has reloaded the page. */
+  | { kind: "again"; hasBegun: boolean }
   | { kind: "link"; ticket: string; email: string | undefined }
   | { kind: "failed"; code: Problem["code"] }
 );
@@ -66,6 +68,12 @@ interface Away extends Omit<Transaction, "state" | "redirectUri"> {
   returnTo: string;
   isLink: boolean;
   before: string | undefined;
+}
+
+/** What the ticket keeps of somebody who has come back. */
+interface Left extends Pick<Away, "provider" | "returnTo"> {
+  /** Whether the return has begun a session. @default false */
+  hasBegun?: boolean;
 }
 
 /** What the ticket keeps of an identity that can be linked. */
@@ -141,17 +149,16 @@ export class Providers {
     let returnTo: string | undefined;
     try {
       const state = new URLSearchParams(query).get("state") ?? "";
-      const away = await this.#spend<Away>(
-        "provider",
-        state,
-        browser,
-        (kept) => kept.provider === provider.name,
-      );
+      const away = await this.#spend(provider, state, browser);
+      if (away === undefined) return await this.#again(state, browser);
       returnTo = away.returnTo;
       const claims = await this.#claims(provider, query, { ...away, state });
       const use = { provider, visitor, device, before: away.before };
       const begun = away.isLink ? undefined : await this.#parts.begin(claims, use);
-      if (begun !== undefined) return { kind: "begun", begun, returnTo };
+      if (begun !== undefined) {
+        await this.#noteBegun(state, browser);
+        return { kind: "begun", begun, returnTo };
+      }
       const { issuer, subject, email } = claims;
       const linkable: Linkable = { provider: provider.name, issuer, subject, email };
       const ticket = await this.#giveTicket("link", linkable, { visitor, browser });
@@ -174,7 +181,7 @@ export class Providers {
     const { own, untilCommitted, records, now, notice, audit } = this.#parts;
     own.requireConfirmed(session);
     const identity = await untilCommitted(async () => {
-      const { value, version } = await this.#find("link", ticket, browser);
+      const { value, version } = await this.#find(["link"], ticket, browser);
       const { provider, issuer, subject, email } = this.#parts.tickets.contentOf<Linkable>(value);
       const id = identityId(issuer, subject);
       const known = await records.identity(id);
@@ -283,7 +290,7 @@ export class Providers {
 
   /** The open ticket of this browser. Throws SIGN_IN_FAILED. */
   async #find(
-    kind: ProviderTicketKind,
+    kinds: readonly ProviderTicketKind[],
     text: string,
     browser: string | undefined,
   ): Promise<Versioned<Ticket>> {
@@ -292,25 +299,48 @@ export class Providers {
     const isOwn =
       found !== undefined &&
       browser !== undefined &&
-      found.value.kind === kind &&
+      kinds.some((kind) => kind === found.value.kind) &&
       found.value.browser === hash("sha256", browser, "base64url");
     if (!isOwn || found.value.expiresAt <= now()) throw signInFailed();
     return found;
   }
 
-  /** What a ticket keeps. Nobody can use it again. Throws SIGN_IN_FAILED. */
-  async #spend<T>(
-    kind: ProviderTicketKind,
-    text: string,
-    browser: string | undefined,
-    fits: (kept: T) => boolean,
-  ): Promise<T> {
-    return this.#parts.untilCommitted(async () => {
-      const { value, version } = await this.#find(kind, text, browser);
-      const kept = this.#parts.tickets.contentOf<T>(value);
-      if (!fits(kept)) throw signInFailed();
-      return { changes: [remove(ticketsName, value.id, version)], result: kept };
+  /**
+   * What the ticket of somebody who was at a provider keeps. Nobody can use it again: then it only keeps the page that was asked for.
+   * `undefined` if it was used. Throws SIGN_IN_FAILED.
+   */
+  async #spend(provider: Provider, state: string, browser: string | undefined): Promise<Away | undefined> {
+    const { tickets, untilCommitted } = this.#parts;
+    return untilCommitted<Away | undefined>(async () => {
+      const { value, version } = await this.#find(["provider", "returned"], state, browser);
+      const kept = tickets.contentOf<Away>(value);
+      if (kept.provider !== provider.name) throw signInFailed();
+      if (value.kind === "returned") return { changes: [], result: undefined };
+      const { returnTo } = kept;
+      return { changes: [this.#left(value, version, { provider: provider.name, returnTo })], result: kept };
     });
+  }
+
+  /** The change that leaves this in a ticket that was used. */
+  #left(ticket: Ticket, version: number, left: Left): Change {
+    const sealed = this.#parts.vault.seal("ticket", placeOf(ticket.id), JSON.stringify(left));
+    return put(ticketsName, ticket.id, version, { ...ticket, kind: "returned", sealed } satisfies Ticket);
+  }
+
+  /** Notes that the return has begun a session. */
+  async #noteBegun(state: string, browser: string | undefined): Promise<void> {
+    const { tickets, untilCommitted } = this.#parts;
+    await untilCommitted(async () => {
+      const { value, version } = await this.#find(["returned"], state, browser);
+      const left = { ...tickets.contentOf<Left>(value), hasBegun: true };
+      return { changes: [this.#left(value, version, left)], result: undefined };
+    });
+  }
+
+  async #again(state: string, browser: string | undefined): Promise<Returned> {
+    const { value } = await this.#find(["returned"], state, browser);
+    const { returnTo, hasBegun = false } = this.#parts.tickets.contentOf<Left>(value);
+    return { kind: "again", returnTo, hasBegun };
   }
 }
 

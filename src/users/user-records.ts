@@ -112,8 +112,11 @@ export interface Session {
 /** What a ticket and its code do. `used`: nothing any more (`sealed-tickets.ts`). */
 export type TicketKind = "signUp" | "signIn" | "reset" | "email" | "used" | ProviderTicketKind;
 
-/** `provider`: the browser is at a provider. `link`: it has come back with an identity that can be linked. */
-export type ProviderTicketKind = "provider" | "link";
+/**
+ * `provider`: the browser is at a provider. `returned`: it has come back, and only the page that was asked for is left. `link`: it has come
+ * back with an identity that can be linked.
+ */
+export type ProviderTicketKind = "provider" | "returned" | "link";
 
 /** A ticket stays with the client that asked. With the code in the mail, it proves the address. */
 export interface Ticket {

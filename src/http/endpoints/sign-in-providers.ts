@@ -163,6 +163,8 @@ export const providerEndpoints: readonly Endpoint[] = [
         return failed(sent, back);
       }
       const { returnTo = "/" } = back;
+      if (back.kind === "again")
+        return back.hasBegun ? goTo(returnTo) : failed(sent, { code: "SIGN_IN_FAILED", returnTo });
       if (back.kind === "begun") {
         const { begun } = back;
         if ("factors" in begun)

@@ -12,7 +12,8 @@ import type { Answer, Service } from "../service.ts";
 export interface Person {
   sub: string;
   email?: string;
-  email_verified?: boolean;
+  /** Some providers send a text. */
+  email_verified?: boolean | string;
   name?: string;
 }
 
@@ -40,11 +41,15 @@ async function listen(t: TestContext): Promise<{ server: Server; origin: string 
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Starts an OpenID provider. `intercept` can answer a request in its place. */
+/**
+ * Starts an OpenID provider. `intercept` can answer a request in its place. `inIdToken`: the claims that the ID token has, besides `sub`. Its
+ * response about the user has all.
+ */
 export async function startOpenId(
   t: TestContext,
   more: Partial<Provider> = {},
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+  inIdToken: readonly string[] = [],
 ): Promise<RunningProvider> {
   const { server, origin } = await listen(t);
   const name = more.name ?? "work";
@@ -70,7 +75,7 @@ export async function startOpenId(
         token_endpoint_auth_method: "client_secret_post",
       },
     ],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: { openid: ["sub", ...inIdToken], email: ["email", "email_verified"], profile: ["name"] },
     cookies: { keys: ["for tests"] },
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },

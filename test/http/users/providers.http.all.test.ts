@@ -1,5 +1,6 @@
 /** People sign in at providers, and link the identities there to their accounts. */
 import assert from "node:assert/strict";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { createClient, NotFoundError } from "../../../client/src/index.ts";
 import { readExposition } from "../../metrics/exposition.ts";
@@ -137,6 +138,68 @@ test("without trust or a verified address, the address gets a code first", async
     await other.signIn(name);
     assert.equal((await other.user())?.email, email);
   }
+});
+
+for (const [what, inIdToken] of [
+  ["nothing", []],
+  ["the address", ["email"]],
+  ["the address and that it is verified", ["email", "email_verified"]],
+  ["everything", ["email", "email_verified", "name"]],
+] as const)
+  for (const email_verified of [true, "true"])
+    test(`an ID token with ${what} is enough, and ${JSON.stringify(email_verified)} is true`, async (t) => {
+      const google = await startOpenId(t, { name: "google", trustEmail: true }, undefined, inIdToken);
+      const schema = { properties: { name: { type: "string" } }, required: ["name"] } as const;
+      const people = await startPeople(t, {
+        users: { methods, providers: [google.settings] },
+        collections: { users: { schema, access: { read: "authenticated" } } },
+      });
+      google.person = { sub: "1", email: ada, email_verified, name: "Ada" };
+      const browser = new TestBrowser(people.service);
+      const { pathname } = new URL(await browser.signIn("google", "?return=/orders"));
+      assert.equal(pathname, "/orders");
+      assert.equal((await browser.user())?.email, ada);
+    });
+
+test("a provider whose response about the user fails still signs in who is known from the ID token", async (t) => {
+  const isAsked = (path = "") => path.startsWith("/me");
+  const intercept = (request: IncomingMessage, response: ServerResponse) => {
+    if (isAsked(request.url)) response.writeHead(503).end();
+    return isAsked(request.url);
+  };
+  const work = await startOpenId(t, { name: "work", trustEmail: true }, intercept, [
+    "email",
+    "email_verified",
+  ]);
+  const people = await startPeople(t, { users: { methods, providers: [work.settings] } });
+  work.person = { sub: "1", email: ada, email_verified: true };
+  const browser = new TestBrowser(people.service);
+  await browser.signIn("work");
+  assert.equal((await browser.user())?.email, ada);
+});
+
+test("somebody who reloads the way back gets to the page that was asked for, or back to the page of sign-in with it", async (t) => {
+  const work = await startOpenId(t, { name: "work", trustEmail: true });
+  const people = await startPeople(t, { users: { methods, providers: [work.settings] } });
+  work.person = { sub: "1", email: ada, email_verified: true };
+  const browser = new TestBrowser(people.service);
+  const back = await browser.visit("work", "?return=/orders?page=2");
+  const asked = `http://localhost:${people.service.port}/orders?page=2`;
+  assert.equal(await browser.comeBack(back), asked);
+  assert.equal(await browser.comeBack(back), asked);
+  assert.equal((await browser.user())?.email, ada);
+  const other = new TestBrowser(people.service);
+  const failed = new URL(await other.visit("work", "?return=/orders"));
+  failed.searchParams.set("code", "another");
+  for (let n = 0; n < 2; n++) {
+    const page = new URL(await other.comeBack(failed.href));
+    assert.equal(page.pathname, "/_sign-in");
+    assert.equal(page.searchParams.get("return"), "/orders");
+  }
+  assert.equal(await other.user(), undefined);
+  // The ticket belongs to one browser.
+  const stranger = new TestBrowser(people.service);
+  assert.equal(new URL(await stranger.comeBack(failed.href)).searchParams.get("return"), "/");
 });
 
 test("a sign-up that the settings refuse is refused by providers too", async (t) => {

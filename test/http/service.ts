@@ -223,7 +223,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const agents = Array.from({ length: config.threads === 1 ? 1 : agentsOfThreads }, createAgent);
   let turn = 0;
   const port = Number(new URL(running.origin).port);
-  if (options.isWatched ?? true) watchAnswers(port, config);
+  const endWatch = (options.isWatched ?? true) ? watchAnswers(port, config) : () => {};
   const prefix = options.prefix ?? "/api/v1";
   const connections: Connection[] = [];
   const connect = async () => {
@@ -264,6 +264,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       // A failed test can leave an incomplete request.
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
+      endWatch();
       place.release();
       probe?.stop();
     },

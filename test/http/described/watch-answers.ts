@@ -30,13 +30,19 @@ const watched = new Map<number, Kept>();
 const sum = { answers: 0, bytes: 0 };
 let isListening = false;
 
-/** Watches the service on a port until another service uses the port. The test file fails if the document does not describe a response. */
-export function watchAnswers(port: number, config: Config): void {
+/**
+ * Watches the service on a port. The test file fails if the document does not describe a response. Returns a function that ends this: when
+ * the service has stopped, something else can use the port.
+ */
+export function watchAnswers(port: number, config: Config): () => void {
   if (!isListening) listen();
   isListening = true;
   const kept: Kept = { config, answers: [] };
   all.push(kept);
   watched.set(port, kept);
+  return () => {
+    if (watched.get(port) === kept) watched.delete(port);
+  };
 }
 
 atEndOfFile(async () => {

@@ -1,5 +1,6 @@
 /** What the schema of a collection allows for one attribute: whether it can exist, and which types it can have. */
 import { isObject } from "../json/values.ts";
+import type { Collection } from "./collection.ts";
 import { type Deletions, deletedMember } from "./deletions.ts";
 import type { IdKind } from "./ids.ts";
 import { itemName, type Path } from "./paths.ts";
@@ -69,6 +70,14 @@ export function attributeInfo(collection: AttributeSource, path: Path): Attribut
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
   return findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
+}
+
+/** Whether the schema names a top-level attribute. One that is hidden from the caller does not count. */
+export function declaresAttribute(
+  collection: AttributeSource & Pick<Collection, "visibility">,
+  name: string,
+): boolean {
+  return attributeInfo(collection, [name]).isDeclared && collection.visibility?.hidden.has(name) !== true;
 }
 
 /** Whether an attribute is an exact number. */

@@ -26,7 +26,7 @@ export interface Reference {
 }
 
 /** The names of relations. They are also part of paths and of the parameter `embed`. */
-const relationName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+export const relationName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 /** A reference in a configuration: the name of the collection, alone or with more. */
 export type ReferenceDeclaration =

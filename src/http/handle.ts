@@ -4,7 +4,7 @@ import { nameOfCaller } from "./admission/quotas.ts";
 import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
 import { requireUse } from "./caller/permission.ts";
-import { hintFor, mayBeMisspelled } from "./documents/collections.ts";
+import { hintFor, mayBeMisspelled } from "./documents/hints.ts";
 import { parse } from "./operations/parse.ts";
 import type { Asked, EndpointRow, Result } from "./operations/result.ts";
 import { problemResponse } from "./problem.ts";

@@ -14,13 +14,19 @@ import { type EndpointPath, type FoundPath, findCollection, type Service } from 
 export type Route =
   /**
    * `outside` is the path if it is outside the prefix: then a browser gets a page. `name` is set if no collection has this
-   * name.
+   * name, and `relation` if a collection has no list with this name below its resources.
    */
-  | { kind: "nothing"; outside?: string; name?: string }
+  | { kind: "nothing"; outside?: string; name?: string; relation?: MissingRelation }
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
   | OwnRoute
   | CollectionRoute;
+
+/** A nested path whose collection has no inverse relation with this name. */
+export interface MissingRelation {
+  collection: Collection;
+  name: string;
+}
 
 /** A path of the service itself. `names` are the values in it, and `query` is the raw query string without `?`. */
 export interface OwnRoute {
@@ -250,7 +256,8 @@ function matchNested(
 ): Route {
   const relation = parent.relations.get(name);
   const collection = relation && collections.get(relation.collection);
-  if (relation?.kind !== "inverse" || collection === undefined) return nothing;
+  if (relation?.kind !== "inverse" || collection === undefined)
+    return { kind: "nothing", relation: { collection: parent, name } };
   return {
     kind: "collection",
     endpoint,

@@ -1,4 +1,4 @@
-/** Reads the parameter `embed`: `author,comments(status=open,limit:5,sort:-createdAt),author.team`. */
+/** Reads the parameter `embed` and its aliases: `author,comments(status=open,limit:5,sort:-createdAt),author.team`. */
 import type { Collection } from "../collection/collection.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
@@ -11,7 +11,7 @@ import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.t
 import { relationAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
 import { ownSort } from "./sort.ts";
 import { readSortList } from "./sort-keys.ts";
-import type { Location } from "./violations.ts";
+import type { Location, Violations } from "./violations.ts";
 
 /** A relation whose resources a response contains. */
 export interface Embed {
@@ -41,6 +41,9 @@ export const embedLimits = { depth: 3, relations: 10, resources: 1_000, length: 
 /** The related resources of one resource if the request sets no `limit`. */
 export const defaultEmbedLimit = 5;
 
+/** The same for the aliases of `embed`. Their clients expect all of them. A larger limit would shorten lists. */
+export const aliasEmbedLimit = 100;
+
 /** The member with the links to the next related resources. */
 export const nextMember = "_next";
 
@@ -54,33 +57,46 @@ interface Draft extends Omit<Embed, "embeds" | "fields"> {
   embeds: Map<string, Draft>;
 }
 
-interface Context {
+/** A text with relations, where it is, and the most related resources of one resource without an option `limit`. */
+export interface SentEmbed {
+  text: string;
   location: Location;
-  reading: Reading & { viewOf: ViewOf };
-  count: number;
+  limit: number;
 }
 
-/** Reads the parameter. Adds violations. */
-export function readEmbed(text: string, location: Location, reading: Reading): readonly Embed[] {
+interface Context extends Pick<SentEmbed, "location" | "limit"> {
+  reading: Reading & { viewOf: ViewOf };
+}
+
+/** Reads texts with relations. Adds violations. */
+export function readEmbed(sent: readonly SentEmbed[], reading: Reading): readonly Embed[] {
   const { violations, viewOf } = reading;
-  if (viewOf === undefined) {
-    violations.add(location, "embed", "cannot be used here");
-    return [];
-  }
-  if (text.length > embedLimits.length) {
-    violations.add(location, "embed", `must have at most ${embedLimits.length} characters`);
-    return [];
-  }
   const roots = new Map<string, Draft>();
-  const context: Context = { location, reading: { ...reading, viewOf }, count: 0 };
-  for (const item of splitOutside(text)) readItem(item.trim(), roots, context);
-  if (context.count > embedLimits.relations)
-    violations.add(
-      location,
-      "embed",
-      `names ${context.count} relations, but can name at most ${embedLimits.relations}. Leave some out, or request them separately`,
-    );
+  for (const { text, location, limit } of sent) {
+    if (viewOf === undefined) violations.add(location, "embed", "cannot be used here");
+    else if (text.length > embedLimits.length)
+      violations.add(location, "embed", `must have at most ${embedLimits.length} characters`);
+    else {
+      const context: Context = { location, limit, reading: { ...reading, viewOf } };
+      for (const item of splitOutside(text)) readItem(item.trim(), roots, context);
+      requireFew(roots, location, violations);
+    }
+  }
   return finish(roots);
+}
+
+function requireFew(roots: ReadonlyMap<string, Draft>, location: Location, violations: Violations): void {
+  const count = countOf(roots);
+  if (count <= embedLimits.relations) return;
+  violations.add(
+    location,
+    "embed",
+    `names ${count} relations, but can name at most ${embedLimits.relations}. Leave some out, or request them separately`,
+  );
+}
+
+function countOf(drafts: ReadonlyMap<string, Draft>): number {
+  return drafts.values().reduce((sum, { embeds }) => sum + 1 + countOf(embeds), 0);
 }
 
 function finish(drafts: ReadonlyMap<string, Draft>): Embed[] {
@@ -146,8 +162,7 @@ function createDraft(name: string, collection: Collection, context: Context): Dr
     violations.add(location, "embed", () => unknownRelation(name, collection, context));
     return undefined;
   }
-  context.count++;
-  const limit = found.relation.isList ? defaultEmbedLimit : 1;
+  const limit = found.relation.isList ? context.limit : 1;
   return { ...found, limit, conditions: [], filters: [], sort: [], isNamed: false, embeds: new Map() };
 }
 

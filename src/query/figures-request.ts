@@ -58,6 +58,8 @@ const refusals: Partial<Record<ListParameter, string>> = {
   count: 'The number of resources is the figure "count"',
   at: "Figures are about the present",
   embed: "Figures contain no resources",
+  _embed: "Figures contain no resources",
+  _expand: "Figures contain no resources",
   envelope: "The response is always an array",
   _sort: 'Use "sort"',
   _order: 'Use "sort", with "-" before a key for the descending order',

@@ -3,6 +3,8 @@
  * Different kinds of clients use different parameters for this page.
  */
 
+import { declaresAttribute } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
 import { isBadString } from "../json/values.ts";
 import {
   hasForeignForm,
@@ -17,6 +19,7 @@ import { inQuery, Violations } from "./violations.ts";
 const aliases = {
   paging: ["range", "_start", "_end", "_page", "_limit", "_per_page"],
   sort: ["_sort", "_order"],
+  embed: ["_embed", "_expand"],
 } as const;
 
 /** The parameters that select a page. */
@@ -27,12 +30,17 @@ export const listParameters = [
   ...pagingParameters,
   "sort",
   ...aliases.sort,
-  ...(["filter", "q", "at", "fields", "embed", "envelope", "count"] as const),
+  ...(["filter", "q", "at", "fields", "embed"] as const),
+  ...aliases.embed,
+  ...(["envelope", "count"] as const),
   ...(["aggregate", "group", "distinct"] as const),
 ] as const;
 
 /** The parameters that have the same meaning as another one, for clients of other servers. */
-export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.paging, ...aliases.sort]);
+export const aliasParameters: ReadonlySet<ListParameter> = new Set(Object.values(aliases).flat());
+
+/** The parameters that name the relations to embed. */
+export const embedParameters = ["embed", ...aliases.embed] as const;
 
 /** The name of a parameter of lists. */
 export type ListParameter = (typeof listParameters)[number];
@@ -53,19 +61,28 @@ export interface Parameters {
   others: OtherParameters;
 }
 
+/** What the names of a query string can mean in a collection. */
+interface NameContext {
+  /** The collection as the caller sees it. */
+  collection?: Pick<Collection, "idKind" | "schema" | "timestamps" | "visibility">;
+  adviseRelations?: RelationsAdviser | undefined;
+}
+
 /** Reads a query string. Adds violations for invalid encoding, reserved names and repeated parameters. */
 export function readParameters(
   query: string,
   violations: Violations,
-  adviseRelations?: RelationsAdviser,
+  { collection, adviseRelations }: NameContext = {},
 ): Parameters {
   const known = new Map<ListParameter, string>();
   const filters = new Map<string, string[]>();
   const repeated = new Set<string>();
   for (const [name, value] of pairsOf(query, violations)) {
-    if (!isListParameter(name)) filters.set(name, [...(filters.get(name) ?? []), value]);
-    else if (known.has(name)) repeated.add(name);
-    else known.set(name, value);
+    if (!isListParameter(name) || isAttribute(name, collection))
+      filters.set(name, [...(filters.get(name) ?? []), value]);
+    else if (!known.has(name)) known.set(name, value);
+    else if (isEmbedAlias(name)) known.set(name, `${known.get(name)},${value}`);
+    else repeated.add(name);
   }
   for (const name of repeated) violations.add(inQuery(name), "repeatedParameter", "must be given only once");
   const others = othersIn(known, new Map(filters));
@@ -99,10 +116,24 @@ export function requireNoParameters(query: string): void {
     violations.add(
       inQuery(name),
       "unknownParameter",
-      "is not understood: this request takes no query parameters",
+      `is not understood: this request takes no query parameters${name === "_dependent" ? dependents : ""}`,
     );
   violations.throwIfAny();
 }
+
+/** Whether a collection declares an attribute with the name of an alias of `embed`. Then the name is not this alias. */
+function isAttribute(name: ListParameter, collection: NameContext["collection"]): boolean {
+  if (collection === undefined || !isEmbedAlias(name)) return false;
+  return declaresAttribute(collection, name);
+}
+
+/** Clients repeat these names for several relations. */
+function isEmbedAlias(name: ListParameter): boolean {
+  return (aliases.embed as readonly ListParameter[]).includes(name);
+}
+
+/** What deletes related resources too. The parameter is that of json-server. */
+const dependents = '. To delete related resources too, set "onDelete" of their reference to "cascade"';
 
 function isListParameter(name: string): name is ListParameter {
   return (listParameters as readonly string[]).includes(name);

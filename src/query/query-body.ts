@@ -3,7 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { type Embed, readEmbed } from "./embed-request.ts";
+import { defaultEmbedLimit, type Embed, readEmbed } from "./embed-request.ts";
 import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { adviceFor } from "./foreign-syntax.ts";
 import { onlyTotal, type PageDraft } from "./list-parameters.ts";
@@ -138,7 +138,9 @@ function readFields(value: unknown, reading: Reading, embeds: readonly Embed[]):
 function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
   const form = { what: "relations", example: '["author","comments(limit:5)"]', isFilled: true };
   const names = readTexts("embed", value, form, reading.violations);
-  return names === undefined ? [] : readEmbed(names.join(","), inBody("embed"), reading);
+  return names === undefined
+    ? []
+    : readEmbed([{ text: names.join(","), location: inBody("embed"), limit: defaultEmbedLimit }], reading);
 }
 
 /** The page that a body selects. Adds violations. */

@@ -3,11 +3,11 @@
  * would get resources that it did not want.
  */
 import type { Collection } from "../collection/collection.ts";
-import { readEmbed } from "./embed-request.ts";
+import { aliasEmbedLimit, defaultEmbedLimit, readEmbed } from "./embed-request.ts";
 import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { isRelative } from "./filter.ts";
 import { readFilterParameter, readFilterText } from "./filter-request.ts";
-import { type Parameters, readPaging, readParameters } from "./list-parameters.ts";
+import { embedParameters, type Parameters, readPaging, readParameters } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { relationsAdviser, type ViewOf } from "./related-resources.ts";
@@ -77,7 +77,8 @@ export function readQueryString(
   scope: ListScope,
 ): { known: Parameters["known"]; reading: Reading; selection: Selection } {
   const violations = new Violations();
-  const parameters = readParameters(query, violations, adviserFor(collection, scope.viewOf, violations));
+  const adviseRelations = adviserFor(collection, scope.viewOf, violations);
+  const parameters = readParameters(query, violations, { collection, adviseRelations });
   const { known, filters } = parameters;
   const reading = { ...scope, collection, violations, used: emptyFilterSize(), parameters };
   const byAttribute = [...filters].map(([name, texts]) => readFilterParameter(name, texts, reading));
@@ -101,9 +102,10 @@ export function parseResourceRequest(
 ): ChosenFields {
   if (query === "") return { fields: undefined, embeds: [] };
   const violations = new Violations();
-  const { known, filters } = readParameters(query, violations, adviserFor(collection, viewOf, violations));
+  const adviseRelations = adviserFor(collection, viewOf, violations);
+  const { known, filters } = readParameters(query, violations, { collection, adviseRelations });
   for (const name of [...known.keys(), ...filters.keys()]) {
-    if (name !== "fields" && name !== "embed")
+    if (!ofResources.includes(name))
       violations.add(
         inQuery(name),
         "unknownParameter",
@@ -116,9 +118,16 @@ export function parseResourceRequest(
   return chosen;
 }
 
+/** The parameters of a single resource that choose what it contains. */
+const ofResources: readonly string[] = ["fields", ...embedParameters];
+
 function readFieldsAndEmbeds(known: Parameters["known"], reading: Reading): ChosenFields {
-  const embed = known.get("embed");
-  const embeds = embed === undefined ? [] : readEmbed(embed, inQuery("embed"), reading);
+  const sent = embedParameters.flatMap((name) => {
+    const text = known.get(name);
+    if (text === undefined) return [];
+    return { text, location: inQuery(name), limit: name === "embed" ? defaultEmbedLimit : aliasEmbedLimit };
+  });
+  const embeds = readEmbed(sent, reading);
   const names = known.get("fields")?.split(",");
   return readFieldNames(
     names?.map((name) => name.trim()),

@@ -3,11 +3,13 @@
  * the filter for the resources that refer to one.
  */
 
-import { attributeInfo } from "../collection/attributes.ts";
+import { attributeInfo, declaresAttribute } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import type { IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
+import { isPlural, pluralOf, singularOf } from "../collection/plurals.ts";
+import { relationName } from "../collection/references.ts";
 import type { Relation, UnnamedRelation } from "../collection/relations.ts";
 import { type Filter, matchNone } from "./filter.ts";
 import type { RelationsAdviser } from "./foreign-syntax.ts";
@@ -59,7 +61,10 @@ interface AdviceContext {
   violations: Pick<Violations, "suggest">;
 }
 
-/** What to do about a name that is not a relation, as a space and sentences: a relation that exists, or how to declare one. */
+/**
+ * What to do about a name that is not a relation, as a space and sentences: a relation that exists, or how to declare one. It does not
+ * depend on whether the collections of the declaration exist.
+ */
 export function relationAdvice(
   name: string,
   collection: Collection,
@@ -68,10 +73,22 @@ export function relationAdvice(
   const unnamed = unnamedAdvice(name, collection, viewOf);
   if (unnamed !== undefined) return unnamed;
   const names = usableNames(collection, viewOf);
-  if (names.length > 0) return violations.suggest(name, () => names) || ` Its relations: ${names.join(", ")}`;
+  const nearest = names.length > 0 ? violations.suggest(name, () => names) : "";
+  if (nearest !== "") return nearest;
   const other = collection.unnamed.find((each) => targetOf(each, collection, viewOf) !== undefined);
-  if (other !== undefined) return nameIt(other, collection);
-  return ' The collection has no relations. The option "references" of a collection declares them, such as "references": {"authorId":"users"}';
+  if (names.length === 0 && other !== undefined) return nameIt(other, collection);
+  const known = names.length > 0 ? ` Its relations: ${names.join(", ")}` : " The collection has no relations";
+  // A relation cannot have the name of an attribute.
+  return declaresAttribute(collection, name) ? known : `${known}. ${declarationOf(name, collection.name)}`;
+}
+
+/** How to declare a relation with this name: a sentence with the usual names of its attribute and its collection. */
+function declarationOf(name: string, own: string): string {
+  if (!relationName.test(name))
+    return 'The option "references" of a collection declares relations, such as "references": {"authorId":"users"}';
+  const [holder, target, as] = isPlural(name) ? [name, own, singularOf(own)] : [own, pluralOf(name), name];
+  const reference = { [`${as}Id`]: { collection: target, as, inverse: holder } };
+  return `To declare this one, give "${holder}" the option "references", such as "references": ${JSON.stringify(reference)}`;
 }
 
 /** Returns what is wrong with the relations in a text such as `author,comments`, with what to do about the first wrong one. */

@@ -292,7 +292,11 @@ describe("embed", () => {
   test("refuses what it does not understand, and what would be too much", async () => {
     await refused(
       "/articles?embed=writer",
-      /"writer", which is not a relation of "articles"\. Its relations: author, tags, comments/,
+      /"writer", which is not a relation of "articles"\. Its relations: author, tags, comments\. To declare this one, give "articles" the option "references", such as "references": \{"writerId":\{"collection":"writers","as":"writer","inverse":"articles"\}\}/,
+    );
+    await refused(
+      "/articles?embed=likes",
+      /To declare this one, give "likes" the option "references", such as "references": \{"articleId":\{"collection":"articles","as":"article","inverse":"likes"\}\}/,
     );
     await refused("/articles?embed=autor", /Did you mean "author"\?/);
     await refused("/articles?embed=", /has the part ""/);
@@ -423,9 +427,10 @@ describe("embed", () => {
       /set "as" of the reference "by" in "bare" to a name that no attribute has/,
     );
     const none =
-      /The option "references" of a collection declares them, such as "references": \{"authorId":"users"\}/;
+      /The collection has no relations\. To declare this one, give "comments" the option "references", such as "references": \{"lonelyId":/;
     await refused("/lonely?embed=comments", none);
-    for (const name of ["_embed", "_expand", "populate"]) {
+    for (const name of ["_embed", "_expand"]) await refused(`/lonely?${name}=comments`, none);
+    for (const name of ["_populate", "populate"]) {
       await refused(
         `/lonely?${name}=comments`,
         /Write "embed" with a relation\. "comments" is not a relation of "lonely"\./,
@@ -433,12 +438,12 @@ describe("embed", () => {
       await refused(`/lonely?${name}=comments`, none);
     }
     await refused(
-      "/articles?_embed=comments,autor",
+      "/articles?_populate=comments,autor",
       /"autor" is not a relation of "articles"\. Did you mean "author"\?/,
     );
-    await refused("/articles?_embed=comments,author.team", /Write "embed=comments,author\.team"/);
+    await refused("/articles?_populate=comments,author.team", /Write "embed=comments,author\.team"/);
     await refused(
-      `/articles/${first}?_embed=comment`,
+      `/articles/${first}?_populate=comment`,
       /"comment" is not a relation .* Did you mean "comments"\?/,
     );
   });

@@ -114,7 +114,7 @@ const everywhere: readonly [query: string, write: string][] = [
 const sayings: readonly [query: string, says: RegExp][] = [
   ["expand=author", /Write "embed=author"/],
   ["include=author", /Write "embed=author"/],
-  ["_embed=author", /Write "embed=author"/],
+  ["_populate=author", /Write "embed=author"/],
   ["$expand=author", /Write "embed=author"/],
   ["page[after]=x", /Follow the "next" link of the response/],
   ["filter[$or][0][title]=x", /Write a group of conditions as JSON, such as filter=\{"or":/],

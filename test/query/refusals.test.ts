@@ -177,10 +177,10 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     'is not understood. Did you mean "_start"? To filter by an attribute with this name, write "_starts:eq"',
   ],
   [
-    "_embed=comments",
-    "_embed",
+    "_populate=comments",
+    "_populate",
     "unknownParameter",
-    `is not understood. Write "embed=comments". To filter by an attribute with this name, write "_embed:eq"`,
+    `is not understood. Write "embed=comments". To filter by an attribute with this name, write "_populate:eq"`,
   ],
   [
     "_gte=5",

@@ -75,7 +75,7 @@ function whoCan({ who, createsWithId }: EndpointMethod, request: HttpRequest): W
 }
 
 /** Whether the path exists for the caller: a relation if the caller sees its attribute, and any other path for administrators. */
-function existsFor(service: Callers, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
+export function existsFor(service: Callers, route: OwnRoute | CollectionRoute, caller: Caller): boolean {
   if (route.kind === "collection" && route.nested !== undefined) {
     const [name] = route.nested.relation.path;
     return viewFor(service, route.collection, caller).visibility?.hidden.has(name) !== true;

@@ -3,7 +3,12 @@
  * resource to those that refer to it.
  */
 import { asksForFigures, parseFigures } from "../../query/figures-request.ts";
-import { listParameters, requireNoParameters } from "../../query/list-parameters.ts";
+import {
+  embedParameters,
+  type ListParameter,
+  listParameters,
+  requireNoParameters,
+} from "../../query/list-parameters.ts";
 import { parseList } from "../../query/query-string.ts";
 import { isInternal } from "../../store/port/record.ts";
 import { inPast, viewsOf } from "../caller/permission.ts";
@@ -40,7 +45,7 @@ const listDescription = [
   "Returns a page of resources, in ascending order of id unless you set `sort`. The header `Link` has the URL of the next page.",
   "You can filter by any attribute: `status=draft`, `year:gte=1950`, `author.name=Ann`.",
   "With `aggregate` or `distinct`, it returns figures instead: `aggregate=count,max(year)&group=author.name`.",
-  "\n\nThe parameters of json-server and similar servers also work for paging and sorting: `range`, `_start`, `_end`, `_page`, `_limit`, `_per_page`, `_sort`, `_order`.",
+  "\n\nThe parameters of json-server and similar servers also work: `range`, `_start`, `_end`, `_page`, `_limit`, `_per_page`, `_sort`, `_order`, `_embed`, `_expand`.",
 ].join(" ");
 
 const listEndpoint: CollectionEndpoint<ListRead | FiguresRead> = {
@@ -171,8 +176,12 @@ export const nestedEndpoints: readonly NestedEndpoint[] = [
 ];
 
 function listed({ names, collection }: About): Part[] {
-  const known = listParameters.filter((name) => name !== "embed" || hasRelations(collection));
+  const known = listParameters.filter((name) => !isEmbed(name) || hasRelations(collection));
   return [attributeFilters(names), ...known.map((name) => ref("parameters", name))];
+}
+
+function isEmbed(name: ListParameter): boolean {
+  return (embedParameters as readonly ListParameter[]).includes(name);
 }
 
 const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];

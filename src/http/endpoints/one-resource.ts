@@ -1,7 +1,7 @@
 /** The endpoints of one resource: reads, replaces, patches and deletes it. */
 import { formatPath } from "../../collection/paths.ts";
 import { formatPointer } from "../../json/pointer.ts";
-import { requireNoParameters } from "../../query/list-parameters.ts";
+import { embedParameters, requireNoParameters } from "../../query/list-parameters.ts";
 import { parseResourceRequest } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import { isInternal } from "../../store/port/record.ts";
@@ -39,7 +39,7 @@ const readEndpoint: CollectionEndpoint<Read | EarlierRead> = {
   description: (about) => `Returns a resource, or an earlier version of it.${expiry(about)}`,
   parameters: ({ collection }) => [
     ...headerParameters("ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
-    ...(hasRelations(collection) ? [ref("parameters", "embed")] : []),
+    ...(hasRelations(collection) ? embedParameters.map((name) => ref("parameters", name)) : []),
     ...["fields", "version", "at"].map((name) => ref("parameters", name)),
   ],
   successes: (about) => ({ 200: found(about), 304: unmodified }),

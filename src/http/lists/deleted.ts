@@ -4,7 +4,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { type Deletions, deletedMember, deletedOf } from "../../collection/deletions.ts";
 import { isObject } from "../../json/values.ts";
 import { asksForFigures, bodyAsksForFigures } from "../../query/figures-request.ts";
-import { readParameters } from "../../query/list-parameters.ts";
+import { embedParameters, readParameters } from "../../query/list-parameters.ts";
 import type { ListRequest } from "../../query/list-request.ts";
 import { parseListBody } from "../../query/query-body.ts";
 import { parseList } from "../../query/query-string.ts";
@@ -21,7 +21,7 @@ export function deletionsFor({ settings }: Surface, { guard }: Pick<InCollection
   return { showsPrincipals: settings.showPrincipal || guard.canWithAll("update") };
 }
 
-const refused = ["q", "at", "embed", "aggregate"] as const;
+const refused = ["q", "at", ...embedParameters, "aggregate"] as const;
 
 /** The latest deletes come first. */
 const usualSort = `-${deletedMember}.at`;

@@ -2,7 +2,7 @@
 import type { Fields } from "../../collection/visibility.ts";
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
-import { pagingParameters } from "../../query/list-parameters.ts";
+import { embedParameters, pagingParameters } from "../../query/list-parameters.ts";
 import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { type CursorValues, cursorValuesOf, ownSort } from "../../query/sort.ts";
 import type { Page } from "../../store/port/page.ts";
@@ -148,7 +148,7 @@ const notOfFeeds: ReadonlySet<string> = new Set([
   "_sort",
   "_order",
   "at",
-  "embed",
+  ...embedParameters,
   "count",
   "envelope",
 ]);

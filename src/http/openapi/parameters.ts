@@ -1,6 +1,7 @@
 /** The parameters and headers of requests, as components. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
+import { aliasEmbedLimit, defaultEmbedLimit } from "../../query/embed-request.ts";
 import { dateUnits } from "../../query/figures.ts";
 import { figureLimits } from "../../query/figures-request.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/list-parameters.ts";
@@ -55,6 +56,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
       "Relations whose resources the response contains, as members of each resource: `author,comments(status=open,limit:5,sort:-createdAt),author.team`.",
     schema: text,
   },
+  _embed: {
+    description: `The same as \`embed\`, with at most ${aliasEmbedLimit} related resources of each resource instead of ${defaultEmbedLimit}.`,
+    schema: text,
+  },
+  _expand: { description: "The same as `_embed`.", schema: text },
   envelope: {
     description: "Whether the response is an object with the page, its links and the total.",
     schema: { type: "boolean", default: false },

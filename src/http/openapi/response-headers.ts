@@ -23,7 +23,7 @@ const descriptions = {
   "Idempotent-Replayed":
     "`true` if this is the stored response to an earlier request with the same Idempotency-Key.",
   "Holdfast-Hint":
-    'If no collection has the name in the path, and another name is similar: `did you mean "topics"?`. It names only collections that the caller can list.',
+    'If no collection has the name in the path, and another name is similar: `did you mean "topics"?`. If the collection has no such relation, it says how to declare one. It names only collections that the caller can list.',
   "WWW-Authenticate": "Says that a credential is needed, or what is wrong with it (RFC 6750).",
   "Retry-After": "Try again after this many seconds.",
   "Set-Cookie": "The cookies of the session and of the device, if the request asks for them.",

@@ -201,6 +201,8 @@ function refuseFilters(pairs: readonly string[]): void {
 const ofLists: Readonly<Record<string, string>> = {
   q: "a feed cannot search. Use a filter",
   embed: "events contain only the resource itself",
+  _embed: "events contain only the resource itself",
+  _expand: "events contain only the resource itself",
   sort: "events have the order of the changes",
   _sort: "events have the order of the changes",
   _order: "events have the order of the changes",

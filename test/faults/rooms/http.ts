@@ -433,8 +433,32 @@ export const httpFaults: readonly Fault[] = [
     test: "names only what the caller can list",
     replacements: [
       [
-        "return listedNames(service, { principal: await identify(service, request) });",
-        "return servedNames(service);",
+        "(found === undefined ? [] : listedNames(service, found))",
+        "(found === undefined ? [] : [...service.collections.keys()])",
+      ],
+    ],
+  },
+  {
+    name: "relation-hint-tells-all",
+    what: "The hint about a relation that is not declared shows that a collection exists which the caller cannot list.",
+    noticedBy: "test/http/embed-aliases",
+    test: "a hint does not show a collection or a relation that the caller cannot see",
+    replacements: [
+      [
+        "if (caller === undefined || !(await listedNames(service, caller)).includes(collection.name))",
+        "if (caller === undefined)",
+      ],
+    ],
+  },
+  {
+    name: "relation-hint-for-none",
+    what: "A relation that is hidden from the caller has no hint, unlike one that does not exist.",
+    noticedBy: "test/http/embed-aliases",
+    test: "a hint does not show a collection or a relation that the caller cannot see",
+    replacements: [
+      [
+        'if (route.kind !== "collection" || route.nested === undefined || existsFor(service, route, caller))',
+        'if (route.kind !== "collection" || route.nested === undefined || route.id !== "")',
       ],
     ],
   },

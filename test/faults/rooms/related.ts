@@ -129,4 +129,27 @@ export const relatedFaults: readonly Fault[] = [
       ["page.positions?.[page.items.length - 1] ?? positionAfter", "page.positions?.[0] ?? positionAfter"],
     ],
   },
+  {
+    name: "alias-hides-attribute",
+    what: "The parameter `_embed` embeds although the schema declares an attribute with this name.",
+    noticedBy: "test/http/embed-aliases",
+    test: "stay unknown names where the schema declares an attribute with the name",
+    replacements: [
+      ["if (!isListParameter(name) || isAttribute(name, collection))", "if (!isListParameter(name))"],
+    ],
+  },
+  {
+    name: "alias-embeds-five",
+    what: "A client of json-server gets only five of its comments.",
+    noticedBy: "test/http/embed-aliases",
+    test: "bring up to 100 related resources, with a link to the next ones",
+    replacements: [['name === "embed" ? defaultEmbedLimit : aliasEmbedLimit', "defaultEmbedLimit"]],
+  },
+  {
+    name: "alias-in-feed-link",
+    what: "The link from a list to its events has the parameter `_embed`, which events refuse.",
+    noticedBy: "test/http/embed-aliases",
+    test: "are refused where embed is, and leave no trace in the link to the events",
+    replacements: [['  "at",\n  ...embedParameters,\n  "count",', '  "at",\n  "embed",\n  "count",']],
+  },
 ];

@@ -3,7 +3,7 @@ import { EventStream } from "./event-stream.ts";
 import type { EventQuery, FeedEvent } from "./event-types.ts";
 import type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
-import type { ChosenBy, FieldName, ListQuery } from "./list-types.ts";
+import type { Chosen, FieldName, ListQuery } from "./list-types.ts";
 import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
 import { NestedClient } from "./nested.ts";
 import type {
@@ -22,10 +22,10 @@ import type { CallOptions, Send } from "./transport.ts";
 type Keys<D> = keyof ResourceOf<D> & string;
 
 /** A resource with the chosen attributes. */
-type Chosen<D, F> = Pick<ResourceOf<D>, ChosenBy<ResourceOf<D>, F>> & { readonly id: IdOf<D> };
+type ChosenOf<D, F> = Chosen<ResourceOf<D>, F> & { readonly id: IdOf<D> };
 
 /** The chosen attributes of a resource, with the chosen related resources. */
-type Read<D, F, All, Name, E> = Pick<ResourceOf<D>, ChosenBy<ResourceOf<D>, F>> & Embedded<All, Name, E>;
+type Read<D, F, All, Name, E> = Chosen<ResourceOf<D>, F> & Embedded<All, Name, E>;
 
 /** Attributes of the resource, or of those that its references name. */
 type Groups<D, All, Name> =
@@ -107,7 +107,7 @@ export abstract class CollectionReads<D, Name extends string, All> {
     filter,
     fields,
     ...options
-  }: EventQuery<ResourceOf<D>, F> = {}): EventStream<FeedEvent<Name, Chosen<D, F>>> {
+  }: EventQuery<ResourceOf<D>, F> = {}): EventStream<FeedEvent<Name, ChosenOf<D, F>>> {
     const query = { filter, fields } as AnyQuery;
     return new EventStream({ send: this.send, path: `${this.path}/_events`, query }, options);
   }
@@ -115,7 +115,7 @@ export abstract class CollectionReads<D, Name extends string, All> {
   /** A live list: an array of the resources now, and a new array after each change. */
   live<const F extends FieldName<ResourceOf<D>> = Keys<D>>(
     query: LiveQuery<ResourceOf<D>, F> = {},
-  ): LiveList<Chosen<D, F>> {
+  ): LiveList<ChosenOf<D, F>> {
     return new LiveList(this.send, this.path, query as AnyLiveQuery);
   }
 
@@ -136,7 +136,7 @@ export abstract class CollectionReads<D, Name extends string, All> {
    */
   deleted<const F extends FieldName<DeletedOf<D>> = keyof DeletedOf<D> & string>(
     query: ListQuery<DeletedOf<D>, F> & CallOptions & { readonly q?: never; readonly at?: never } = {},
-  ): ResourceList<Pick<DeletedOf<D>, ChosenBy<DeletedOf<D>, F>>> {
+  ): ResourceList<Chosen<DeletedOf<D>, F>> {
     return new ResourceList(this.send, `${this.path}/_deleted`, query as AnyQuery & CallOptions);
   }
 

@@ -55,9 +55,12 @@ export interface OtherAttribute {
 export type FieldName<T> = (keyof T & string) | `-${keyof T & string}`;
 
 /** The names of the attributes that `fields` chooses, with `id`. */
-export type ChosenBy<T, F> =
+type ChosenBy<T, F> =
   | ("id" & keyof T)
   | ([F] extends [`-${string}`] ? Exclude<keyof T, F extends `-${infer K}` ? K : never> : F & keyof T);
+
+/** The attributes that `fields` chooses. `Pick` would lose their types in a resource that can have any others. */
+export type Chosen<T, F> = { [K in keyof T as K extends ChosenBy<T, F> ? K : never]: T[K] };
 
 /** Conditions for attributes, without `and`, `or` and `not`. */
 export type Conditions<T> = { readonly [P in Path<T, [], true>]?: Condition<At<T, P, true>> };

@@ -4,7 +4,7 @@ import { HoldfastError, ProblemError } from "./errors.ts";
 import { EventStream, type SentEvent, toEvent } from "./event-stream.ts";
 import type { ChangeEvent, FeedEvent, FeedFilter } from "./event-types.ts";
 import { type AnyQuery, linkedParameters, type Page, ResourceList, toQueryString } from "./list.ts";
-import type { ChosenBy, FieldName, SortKey } from "./list-types.ts";
+import type { Chosen, FieldName, SortKey } from "./list-types.ts";
 import { type Item, LiveItems, spare } from "./live-items.ts";
 import { compareBy } from "./order.ts";
 import type { CallOptions, Send } from "./transport.ts";
@@ -26,7 +26,7 @@ export interface LiveQuery<T, F extends FieldName<T>> extends CallOptions {
 }
 
 /** A sort key among the attributes that are read. */
-type SortOf<T, F extends FieldName<T>> = SortKey<Pick<T, ChosenBy<T, F>>>;
+type SortOf<T, F extends FieldName<T>> = SortKey<Chosen<T, F>>;
 
 /** The options of a live list of any resources. */
 export type AnyLiveQuery = LiveQuery<Record<string, unknown>, string>;

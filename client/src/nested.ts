@@ -1,7 +1,7 @@
 /** The client of the resources that refer to one resource: lists and creates them. */
 
 import { type AnyQuery, ResourceList } from "./list.ts";
-import type { ChosenBy, FieldName, ListQuery } from "./list-types.ts";
+import type { Chosen, FieldName, ListQuery } from "./list-types.ts";
 import { type CreateOptions, keyedPost } from "./posts.ts";
 import type {
   Embedded,
@@ -45,10 +45,7 @@ export class NestedClient<All, Name, R> {
       RelatedPath<All, RelatedName<All, Name, R>>
     > &
       CallOptions & { readonly embed?: E & Strict<All, RelatedName<All, Name, R>, E> } = {},
-  ): ResourceList<
-    Pick<Referring<All, Name, R>, ChosenBy<Referring<All, Name, R>, F>> &
-      Embedded<All, RelatedName<All, Name, R>, E>
-  > {
+  ): ResourceList<Chosen<Referring<All, Name, R>, F> & Embedded<All, RelatedName<All, Name, R>, E>> {
     return new ResourceList(this.#send, this.#path, query as AnyQuery & CallOptions);
   }
 

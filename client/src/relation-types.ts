@@ -1,5 +1,5 @@
 /** The relations that the references of a configuration declare, and the types of embedded resources. */
-import type { At, ChosenBy, Condition, Conditions, FieldName, Path, SortKey } from "./list-types.ts";
+import type { At, Chosen, Condition, Conditions, FieldName, Path, SortKey } from "./list-types.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import type { Flat } from "./schema.ts";
 
@@ -165,10 +165,7 @@ type Related<All, R, E> = R extends { readonly isList: true }
   ? WithEmbedded<All, Target<All, R>, E>[]
   : WithEmbedded<All, Target<All, R>, E> | null;
 
-type WithEmbedded<All, Name extends keyof All, E> = Pick<
-  ResourceOf<All[Name]>,
-  ChosenBy<ResourceOf<All[Name]>, FieldsOf<All, Name, E>>
-> &
+type WithEmbedded<All, Name extends keyof All, E> = Chosen<ResourceOf<All[Name]>, FieldsOf<All, Name, E>> &
   Embedded<All, Name, Inner<E>>;
 
 /**

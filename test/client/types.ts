@@ -570,3 +570,36 @@ export async function compile(): Promise<void> {
 
   console.log(views, year, nothing, ids, restoredIds);
 }
+
+const openSchema = {
+  collections: {
+    posts: {
+      schema: {
+        type: "object",
+        properties: { views: { type: "integer" }, userId: { type: "string" } },
+        additionalProperties: true,
+      },
+      references: { userId: { collection: "users", as: "user", inverse: "posts" } },
+    },
+    users: {
+      schema: {
+        type: "object",
+        properties: { name: { type: "string" } },
+        additionalProperties: true,
+      },
+    },
+  },
+} as const;
+
+/** The attributes that an open schema declares keep their types, beside all others. */
+export async function readOpen(): Promise<unknown> {
+  const { posts, users } = createClient<typeof openSchema>({ baseUrl: "" });
+  const views: number | undefined = (await posts.get("1")).views;
+  const [post] = await posts.list({ embed: { user: true }, fields: ["userId"] }).all();
+  const name: string | undefined = post?.user?.name;
+  const [below] = await users.nested("1", "posts").list().all();
+  const again: number | undefined = below?.views;
+  // @ts-expect-error: views are numbers
+  const wrong: string | undefined = (await posts.get("1")).views;
+  return [views, name, again, wrong, (await posts.get("1")).other];
+}

@@ -28,7 +28,7 @@ interface CommandRow {
   examples?: readonly string[];
   commands?: Readonly<Record<string, CommandRow>>;
   /** Commander has checked the number of arguments. */
-  run?(args: readonly (string | undefined)[], how: Run): Promise<void>;
+  run?(args: readonly (string | readonly string[] | undefined)[], how: Run): Promise<void>;
 }
 
 const tokenFor = (what: string) => `API key or JSON Web Token ${what} (environment: HOLDFAST_TOKEN)`;
@@ -49,6 +49,23 @@ const commands: Readonly<Record<string, CommandRow>> = {
       if (watch === true) await (await import("./serve/watcher.ts")).runWatch(flags, env, onListening);
       else await (await import("./serve-command.ts")).runServe(flags, env, onListening);
     },
+  },
+  init: {
+    summary: "Write a configuration from data",
+    description:
+      "Write a configuration that declares what files or a store contain. It never overwrites a configuration. The service can run at the same time.",
+    arguments: {
+      "<source...>":
+        "json-server database, JSON array, NDJSON or CSV file, several of them, or a store: its file or its address",
+    },
+    options: {
+      "-o, --output <file>": "file to write (default: holdfast.config.ts)",
+      "--at <place>": 'where the list is in one JSON object, such as data.items; "." for the object itself',
+      "--delimiter <character>": 'character between CSV cells: ",", ";", tab, … (default: ",")',
+    },
+    examples: ["init db.json", "init authors.csv books.csv", "init holdfast.db"],
+    run: async ([sources]: [readonly string[]], { flags, env }) =>
+      (await import("./init-command.ts")).runInit(sources, flags, env),
   },
   import: {
     summary: "Import resources from a file",

@@ -370,7 +370,11 @@ function looksLikeJson5(text: string): boolean {
 
 const json5Hint = "It looks like JSON5. Convert it to JSON first, for example with npx json5.";
 
-function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {
+/** The object in an item, or what is wrong with its text. */
+export function parseObject(
+  { bytes, isGenerated }: TextItem,
+  limits: JsonLimits,
+): Record<string, unknown> | string {
   try {
     return requireObject(parseJson(bytes, limits), { insteadOfArray: "write one resource per line" });
   } catch (error) {

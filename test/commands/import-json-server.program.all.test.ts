@@ -62,8 +62,8 @@ test("a single object is left out with a message, and everything else is importe
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^1 resource imported into posts\n1 resource in 1 collection in /);
     assert.deepEqual(stderr.split("\n"), [
-      `holdfast: skipped "profile" on line 7: a single object is not a collection. To import it, put it in a list: "profile": [{ "id": "1", … }] becomes profile/1`,
-      `holdfast: skipped "settings" on line 10: a single object is not a collection. To import it, put it in a list: "settings": [{ "id": "1", … }] becomes settings/1`,
+      `holdfast: skipped "profile" on line 7: a single object is not a collection. To import it, declare the collection "profile", or put it in a list: "profile": [{ "id": "1", … }] becomes profile/1`,
+      `holdfast: skipped "settings" on line 10: a single object is not a collection. To import it, declare the collection "settings", or put it in a list: "settings": [{ "id": "1", … }] becomes settings/1`,
       "",
     ]);
     assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
@@ -194,4 +194,14 @@ test("options of CSV, and a collection without a file, are told what to write", 
       await run(t, ["import", ...args], { cwd }),
       /holdfast import <collection> (?:topics|db\.json)\n/,
     );
+});
+
+test("a single object becomes the only resource of the collection that the configuration declares", async (t) => {
+  const text = JSON.stringify({ profile, settings: { id: "own", a: 1 } });
+  const cwd = makeFolder({ ...configuration({ profile: { id: "integer" }, settings: {} }), "db.json": text });
+  const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
+  assert.deepEqual([exitCode, stderr], [0, ""]);
+  assert.match(stdout, /^1 resource imported into profile\n1 resource imported into settings$/m);
+  assert.equal((await run(t, ["export", "profile"], { cwd })).stdout, '{"id":1,"name":"typicode"}\n');
+  assert.equal((await run(t, ["export", "settings"], { cwd })).stdout, '{"id":"own","a":1}\n');
 });

@@ -1,7 +1,7 @@
 /** Runs the commands of the command line reference and of the guide for json-server as printed. Only the addresses of services and databases differ. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -40,6 +40,8 @@ const files = {
   "products.ndjson": '{"id":"shop:1"}\n',
   "customers.ndjson": '{"id":"ada@x.org"}\n',
   "db.json": '{"posts":[{"id":"1"}]}',
+  "authors.csv": "id,name\n1,Ada\n",
+  "books.csv": "id,title,authorId\n1,Notes,1\n",
   "people.json": `[{"id":"${person}"}]`,
 };
 
@@ -66,6 +68,7 @@ test("every command of the command line reference does what it is for", async (t
       .replaceAll("http://localhost:3000", service.origin)
       .replaceAll(/postgres:\/\/\S+/g, url)
       .replace(/--to 2026-\S+/, `--to ${new Date(machineTime()).toISOString()}`) // after the first change
+      .replace(/^(npx holdfast init (\S+).*)/, "$1 --output from-$2.ts") // a configuration exists
       .replace(/^(npx holdfast seed .*)/, "$1 --store sqlite:seeded.db");
     await promisify(execFile)("bash", ["-o", "pipefail", "-c", line], { cwd, env }).catch((error: Error) =>
       assert.fail(`${printed}\n${error.message}`),
@@ -75,22 +78,26 @@ test("every command of the command line reference does what it is for", async (t
 });
 
 test("the commands of the guide for json-server import a file and list what was in it", async (t) => {
-  const [toImport = "", toServe, toList = ""] = nodesOf(
+  const [toInit = "", toImport = "", toServe, toList = ""] = nodesOf(
     readPage("docs/how-to/come-from-json-server.md"),
     "code",
   )
     .filter(({ lang }) => lang === "sh")
     .flatMap(({ value }) => value.split("\n"));
-  assert.equal(toServe, "npx holdfast serve");
-  const cwd = makeFolder({ "db.json": '{"posts":[{"id":"1","views":1},{"id":"2","views":2}]}' });
+  assert.equal(toServe, "npx holdfast serve --prefix /");
+  const cwd = makeFolder({ "db.json": '{"posts":[{"id":1,"views":1},{"id":2,"views":2}]}' });
   const options = { cwd, env: await environment(cwd) };
+  await mkdir(join(cwd, "node_modules"));
+  await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
+  const { stdout: printed } = await promisify(execFile)("bash", ["-c", toInit], options);
+  assert.ok(printed.includes(`\n  ${toImport}\n`), printed);
   await promisify(execFile)("bash", ["-c", toImport], options);
-  const service = await serve(t, [], { cwd });
+  const service = await serve(t, ["--prefix", "/"], { cwd });
   const line = toList.replace("http://localhost:3000", service.origin);
   const { stdout } = await promisify(execFile)("bash", ["-c", line], options);
   assert.deepEqual(JSON.parse(stdout), [
-    { id: "2", views: 2 },
-    { id: "1", views: 1 },
+    { id: 2, views: 2 },
+    { id: 1, views: 1 },
   ]);
 });
 

@@ -111,7 +111,7 @@ function databaseRefusal(results: readonly ImportResult[], invalidMembers: numbe
 const correctInput = "Correct the input, or import the rest with --skip-invalid.";
 
 function asList(name: string): string {
-  return `To import it, put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
+  return `To import it, declare the collection ${JSON.stringify(name)}, or put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
 }
 
 function printIds({ imported, withoutId, unfitId, numberId, reusedId }: ImportResult, prefix = ""): void {

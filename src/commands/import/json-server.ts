@@ -121,7 +121,9 @@ function sortMembers(members: readonly Member[], config: Config) {
   const objects: { line: number; name: string }[] = [];
   for (const { name, line, kind, text } of members) {
     const collection = collectionOf(config, name);
-    if (kind === "object") objects.push({ line, name });
+    if (kind === "object" && config.collections.has(name))
+      lists.push({ collection: config.collections.get(name) as Collection, line, text });
+    else if (kind === "object") objects.push({ line, name });
     else if (kind === "other")
       invalid.push({ line, name, reason: "is not a list of resources (--skip-invalid skips it)" });
     else if (typeof collection === "string") invalid.push({ line, name, reason: collection });
@@ -130,18 +132,26 @@ function sortMembers(members: readonly Member[], config: Config) {
   return { lists, invalid, objects };
 }
 
+/** The text of a list with one resource. */
+function asList(text: Buffer): Buffer {
+  return Buffer.concat([Buffer.from("["), text, Buffer.from("]")]);
+}
+
+const openBracket = 0x5b;
 const chunkBytes = 262_144;
 
-/** The items of a list that starts in a line of the input. */
-async function* itemsOf(
-  { line, text }: { line: number; text: Buffer },
+async function* chunks(text: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < text.length; start += chunkBytes)
+    yield text.subarray(start, start + chunkBytes);
+}
+
+/** The items of a list that starts in a line of the input, or the item of a single object. */
+export async function* itemsOf(
+  { line, text }: Pick<Member, "line" | "text">,
   maxBytes: number,
 ): AsyncGenerator<Items> {
-  async function* chunks() {
-    for (let start = 0; start < text.length; start += chunkBytes)
-      yield text.subarray(start, start + chunkBytes);
-  }
-  for await (const { items, bytesRead } of readJson(chunks(), { maxBytes })) {
+  const list = text[0] === openBracket ? text : asList(text);
+  for await (const { items, bytesRead } of readJson(chunks(list), { maxBytes })) {
     const moved = items.map((item) => ({
       ...item,
       location: { ...item.location, line: item.location.line + line - 1 },
@@ -150,8 +160,8 @@ async function* itemsOf(
   }
 }
 
-/** A member of the database. */
-interface Member {
+/** A member of a database. */
+export interface Member {
   name: string;
   /** The line in which the value starts. */
   line: number;
@@ -162,10 +172,10 @@ interface Member {
 
 /**
  * The members of a database, without `$schema`, which is for editors. Throws StartError if the bytes are not one JSON object
- * or if a name occurs twice. `file` names the database in messages.
+ * or if a name occurs twice. `file` names the database in messages, and `ndjson` says what to do if it is NDJSON.
  */
-function readDatabase(bytes: Buffer, file: string): readonly Member[] {
-  const members = new MemberReader(withoutMark(bytes), file).read();
+export function readDatabase(bytes: Buffer, file: string, ndjson = nameCollection(file)): readonly Member[] {
+  const members = new MemberReader(withoutMark(bytes), file, ndjson).read();
   const names = members.map(({ name }) => name);
   const seen = new Set<string>();
   const repeated = names.find((name) => {
@@ -176,6 +186,10 @@ function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   if (repeated !== undefined)
     throw new StartError(`${file} has the member ${JSON.stringify(repeated)} twice.`);
   return members.filter(({ name, kind }) => name !== "$schema" || kind === "list");
+}
+
+function nameCollection(file: string): string {
+  return `name its collection: npx holdfast import <collection> ${file}`;
 }
 
 /** What must come next between members. */
@@ -198,6 +212,7 @@ const following: Readonly<Record<Expected, (token: TokenType) => Expected | unde
 class MemberReader {
   readonly #bytes: Buffer;
   readonly #file: string;
+  readonly #ndjson: string;
   readonly #members: Member[] = [];
   #expected: Expected = "object";
   /** The nesting depth inside a list or object; 0 between members. */
@@ -211,9 +226,10 @@ class MemberReader {
   #line = 1;
   #countedTo = 0;
 
-  constructor(bytes: Buffer, file: string) {
+  constructor(bytes: Buffer, file: string, ndjson: string) {
     this.#bytes = bytes;
     this.#file = file;
+    this.#ndjson = ndjson;
   }
 
   read(): Member[] {
@@ -267,11 +283,10 @@ class MemberReader {
   #refusal(place: string): StartError {
     if (this.#expected !== "object")
       return new StartError(
-        `${this.#file} is not valid JSON: there is an error ${place}. If it is NDJSON, name its collection: npx holdfast import <collection> ${this.#file}`,
+        `${this.#file} is not valid JSON: there is an error ${place}. If it is NDJSON, ${this.#ndjson}`,
       );
     return new StartError(
-      `${this.#file} is not a json-server database (a JSON object of lists). To import a list of resources, name ` +
-        `its collection: npx holdfast import <collection> ${this.#file}`,
+      `${this.#file} is not a json-server database (a JSON object of lists). To import a list of resources, ${nameCollection(this.#file)}`,
     );
   }
 }

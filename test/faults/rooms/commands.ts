@@ -95,4 +95,61 @@ export const commandFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "init-overwrites",
+    what: "A new configuration is written beside one with another ending.",
+    noticedBy: "test/commands/init",
+    test: "a configuration that exists is never overwritten, whatever its name is",
+    replacements: [
+      [
+        "[resolve(cwd, output)] : possibleFiles(cwd, undefined)",
+        "[resolve(cwd, output)] : [resolve(cwd, shown)]",
+      ],
+    ],
+  },
+  {
+    name: "init-dangling-reference",
+    what: "An attribute becomes a reference although some of its values lead to no resource, and the import refuses the data.",
+    noticedBy: "test/commands/init",
+    test: "the whole text for a database is this, and these are the next commands",
+    replacements: [
+      [
+        "return { total, unresolved: found.count === 0 ? undefined : found };",
+        "return { total, unresolved: found.count < total ? undefined : found };",
+      ],
+    ],
+  },
+  {
+    name: "init-closes-schema",
+    what: "A configuration from data refuses attributes that the data does not have yet.",
+    noticedBy: "test/commands/init",
+    test: "the whole text for a database is this, and these are the next commands",
+    replacements: [['      { name: "additionalProperties", value: true },\n', ""]],
+  },
+  {
+    name: "init-taken-name",
+    what: "A relation gets the name of an attribute, and the service does not start.",
+    noticedBy: "test/commands/init",
+    test: "names that an attribute or another relation has are not taken twice",
+    replacements: [['new Set(["id", ...shape.members.keys()])', 'new Set(["id"])']],
+  },
+  {
+    name: "init-number-of-text",
+    what: "The column of a table with 00123 becomes a number, and the import loses its zeros.",
+    noticedBy: "test/init/shape",
+    test: "the cells of a table are what exactly their text stands for",
+    replacements: [["return String(Number(text)) === text ? Number(text) : text;", "return Number(text);"]],
+  },
+  {
+    name: "init-late-import",
+    what: "A file is imported before the one that it refers to.",
+    noticedBy: "test/init/import-order",
+    test: "what is referred to comes first, and otherwise the order stays",
+    replacements: [
+      [
+        "left.findIndex((unit) => missingFor(unit).length === 0)",
+        "left.findIndex((unit) => unit.names.length > 0)",
+      ],
+    ],
+  },
 ];

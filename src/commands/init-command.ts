@@ -1,6 +1,6 @@
 /** `holdfast init`: writes a configuration that declares what files or a store contain. */
 import { existsSync } from "node:fs";
-import { open, stat, writeFile } from "node:fs/promises";
+import { open, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, relative, resolve } from "node:path";
 import { collectionName, openCollection } from "../collection/collection.ts";
 import type { IdKind } from "../collection/ids.ts";
@@ -65,8 +65,10 @@ function targetOf(output: unknown): { path: string; shown: string } {
 }
 
 async function write(path: string, shown: string, text: string): Promise<void> {
-  await writeFile(path, text, { flag: "wx" }).catch((error: unknown) => {
-    throw isSystemError(error) ? cannotWrite(shown, error) : error;
+  await writeFile(path, text, { flag: "wx" }).catch(async (error: unknown) => {
+    if (!isSystemError(error)) throw error;
+    if (error.syscall === "write") await rm(path, { force: true }); // it is incomplete
+    throw cannotWrite(shown, error);
   });
 }
 

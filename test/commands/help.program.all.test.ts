@@ -91,7 +91,7 @@ const refusals: readonly { args: string[]; says: RegExp }[] = [
   },
   {
     args: ["--output", "x"],
-    says: /unknown option '--output' \(Did you mean npx holdfast export --output …\?\)/,
+    says: /unknown option '--output' \(Did you mean npx holdfast init --output …\?\)/,
   },
   { args: ["check", "extra"], says: /too many arguments/ },
   { args: ["import", "topics", "x", "--skip-invalids"], says: /--skip-invalid/ },

@@ -13,7 +13,13 @@ import {
 import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
 import type { CompileOptions } from "./compile.ts";
-import { addSchemaDefaults, type DefaultsDeclaration, defaultsInSchema, readDefaults } from "./defaults.ts";
+import {
+  addSchemaDefaults,
+  type DefaultsDeclaration,
+  defaultsInSchema,
+  isComputed,
+  readDefaults,
+} from "./defaults.ts";
 import { readExpires, withExpiryIndex } from "./expiry.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
@@ -177,7 +183,7 @@ function namesOfConstants(schema: string | undefined, declared: unknown): Readon
   const inSchema = Object.keys(defaultsInSchema(JSON.parse(schema ?? "{}")));
   return new Set([
     ...inSchema.filter((name) => own.every(([declaredName]) => declaredName !== name)),
-    ...own.filter(([, value]) => value !== "$now" && value !== "$subject").map(([name]) => name),
+    ...own.filter(([, value]) => !isComputed(value)).map(([name]) => name),
   ]);
 }
 

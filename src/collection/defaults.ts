@@ -4,6 +4,7 @@ import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits, isObject } from "../json/values.ts";
 import { mustBe, shortJson } from "./messages.ts";
+import { relativeTime } from "./relative-times.ts";
 import { type Attributes, isAbout, type Validator } from "./resource.ts";
 
 /** The default of one attribute. */
@@ -23,8 +24,17 @@ export interface Creation {
   subject?: string | undefined;
 }
 
-/** The option in a configuration: values by attribute. `"$now"` is the time of the create, and `"$subject"` the caller. */
+/**
+ * The option in a configuration: values by attribute. `"$now"` is the time of the create, `"$now+15m"` a time after it, and `"$subject"` the
+ * caller.
+ */
 export type DefaultsDeclaration = Readonly<Record<string, unknown>>;
+
+/** Whether each create computes the value of a default. */
+export function isComputed(declared: unknown): boolean {
+  if (typeof declared !== "string" || !declared.startsWith("$")) return false;
+  return declared === subject || relativeTime(declared.slice(1), () => 0) !== undefined;
+}
 
 /** The formats of a date. The first one that the schema allows is used. */
 const dateForms: readonly ((at: number) => unknown)[] = [
@@ -111,10 +121,16 @@ function requireFit(
     if (violation !== undefined && found !== undefined)
       faults.add(
         found.path,
-        `${found.place}: the schema refuses it: ${violation.pointer} ${violation.detail}.`,
+        `${found.place}: the schema refuses it: ${violation.pointer} ${violation.detail}.${adviceFor(each.declared)}`,
       );
   }
   faults.throwIfAny();
+}
+
+/** What to write for a time from now that lacks its dollar sign, as a space and a sentence. */
+function adviceFor(declared: unknown): string {
+  const isTime = typeof declared === "string" && relativeTime(declared, () => 0) !== undefined;
+  return isTime ? ` For a time from now, write ${shortJson(`$${declared}`)}.` : "";
 }
 
 /** The attributes, and the defaults of absent ones. Does not change `attributes`. */
@@ -155,9 +171,10 @@ function makerOf(
   value: unknown,
   { place, validate }: { place: string; validate: () => Validator },
 ): Default["valueFor"] {
-  if (value === "$now") {
-    const now = nowOf(name, place, validate());
-    return ({ at }) => now(at);
+  const relative = typeof value === "string" && value.startsWith("$") ? value.slice(1) : "";
+  if (relativeTime(relative, () => 0) !== undefined) {
+    const formOf = dateFormOf(name, shortJson(value), { at: place, validate: validate() });
+    return ({ at }) => formOf(relativeTime(relative, () => at) as number);
   }
   if (value !== subject) {
     const plain = plainOf(value, place);
@@ -176,16 +193,20 @@ function plainOf(value: unknown, at: string): unknown {
   if (typeof value !== "string" || !value.startsWith("$")) return value;
   if (value.startsWith("$$")) return value.slice(1);
   throw new StartError(
-    `${at}: ${shortJson(value)} is not known. Use "$now" or "$subject". For a text that begins with "$", write ${shortJson(`$${value}`)}.`,
+    `${at}: ${shortJson(value)} is not known. Use "$subject", or a time such as "$now", "$now+15m" (units: s, m, h, d, w) or "$today". For a text that begins with "$", write ${shortJson(`$${value}`)}.`,
   );
 }
 
-/** The first date format that the schema allows for the attribute. */
-function nowOf(name: string, at: string, validate: Validator): (at: number) => unknown {
+/** The first date format that the schema allows for the attribute. `shown`: the default in messages. */
+function dateFormOf(
+  name: string,
+  shown: string,
+  { at, validate }: { at: string; validate: Validator },
+): (at: number) => unknown {
   const now = Date.now();
   const form = dateForms.find((each) => violationsOf(name, validate({ [name]: each(now) })).length === 0);
   if (form !== undefined) return form;
-  throw new StartError(`${at}: the schema does not allow a date here, but "$now" is one.`);
+  throw new StartError(`${at}: the schema does not allow a date here, but ${shown} is one.`);
 }
 
 function violationsOf(name: string, violations: readonly Violation[]): Violation[] {

@@ -4,6 +4,7 @@ import { timeExamples } from "../collection/dates.ts";
 import { type Instant, instantKeyOf, instantOf, keyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
+import { relativeTime } from "../collection/relative-times.ts";
 import { anyOf, type Condition, type Filter, type Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute } from "./reading.ts";
@@ -60,16 +61,10 @@ const literals = new Map<string, boolean>([
   ["false", false],
 ]);
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-
 /** The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds); `undefined` for any other operand. */
 export function relativeInstant(written: Scalar, now: () => number): Instant | undefined {
-  const [, from, sign, count = "0", unit = "s"] =
-    /^(now|today)(?:([+-])([0-9]{1,6})([smhdw]))?$/.exec(String(written)) ?? [];
-  if (from === undefined) return undefined;
-  const start = from === "now" ? now() : now() - (now() % unitMs.d);
-  const distance = Number(count) * unitMs[unit as keyof typeof unitMs];
-  return { ms: sign === "-" ? start - distance : start + distance, rest: "" };
+  const ms = relativeTime(String(written), now);
+  return ms === undefined ? undefined : { ms, rest: "" };
 }
 
 /** Why an operand is not a date. Completes a sentence that begins with the attribute. */

@@ -28,8 +28,10 @@ const times = {
   any: "2026-01-31T09:14:05.250Z",
 } as const;
 
+let later = 0;
+
 const service = await startServiceForFile({
-  now: () => at,
+  now: () => at + later,
   collections: {
     posts: { schema, defaults: { status: "draft", ...now } },
     notes: {
@@ -54,6 +56,16 @@ const service = await startServiceForFile({
         },
       },
       defaults: { title: "option" },
+    },
+    holds: {
+      schema: {
+        properties: {
+          until: { type: "string", format: "date-time" },
+          since: { type: "string", format: "date" },
+          reminder: { type: "integer", format: "unix-millis" },
+        },
+      },
+      defaults: { until: "$now+15m", since: "$today-1w", reminder: "$now-90s" },
     },
     loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now", price: "$$5" } },
   },
@@ -99,6 +111,29 @@ test("the defaults in the schema are defaults as they stand, and the option come
   assert.equal(input.required, undefined);
 });
 
+test("a default can be a time before or after the create, and a repeated create gets that of the first one", async () => {
+  const held = { until: "2026-01-31T09:29:05.250Z", since: "2026-01-24", reminder: at - 90_000 };
+  const send = () =>
+    service.send({
+      method: "POST",
+      path: "/api/v1/holds",
+      content: {},
+      headers: { "idempotency-key": "once" },
+    });
+  const first = await send();
+  const { id, ...others } = first.json as Record<string, unknown>;
+  assert.deepEqual(others, held);
+  later = 60_000;
+  assert.deepEqual((await send()).json, { id, ...held });
+  const operations = [{}, {}].map((body) => ({ method: "POST", path: "/holds", body }));
+  const batch = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
+  const made = (batch.json as { results: { body: { until: string } }[] }).results.map(
+    ({ body }) => body.until,
+  );
+  assert.deepEqual(made, ["2026-01-31T09:30:05.250Z", "2026-01-31T09:30:05.250Z"]);
+  later = 0;
+});
+
 test("creates in a batch get the same", async () => {
   const operations = [{ method: "POST", path: "/posts", body: { title: "c", status: "open" } }];
   const answer = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
@@ -138,7 +173,13 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [{ stauts: "draft" }, /^collections\.posts\.defaults\.stauts: .* Did you mean "status"/],
   [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* does not allow a date/],
   [{ millis: "$subject" }, /^collections\.posts\.defaults\.millis: the schema does not allow a string here/],
-  [{ title: "$nwo" }, /\.title: "\$nwo" is not known\. Use "\$now" or "\$subject"\. .* write "\$\$nwo"\.$/],
+  [
+    { title: "$nwo" },
+    /\.title: "\$nwo" is not known\. Use "\$subject", or a time such as "\$now", "\$now\+15m" .* write "\$\$nwo"\.$/,
+  ],
+  [{ title: "$now+15min" }, /\.title: "\$now\+15min" is not known/],
+  [{ moment: "now+15m" }, /the schema refuses it: .* For a time from now, write "\$now\+15m"\.$/],
+  [{ status: "$now+15m" }, /\.status: .* does not allow a date here, but "\$now\+15m" is one/],
   [{ id: "1" }, /^collections\.posts\.defaults\.id: the service sets the id/],
   [{ title: undefined }, /^collections\.posts\.defaults\.title must be a JSON value/],
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],

@@ -207,18 +207,22 @@ export class CollectionClient<
 
   #importCall(
     given: readonly ImportedOf<D>[] | Body,
-    { dryRun, skipInvalid, on, id, ids, ...options }: ImportOptions & Partial<ImportTextOptions>,
+    {
+      dryRun,
+      skipInvalid,
+      delimiter,
+      at,
+      on,
+      id,
+      ids,
+      ...options
+    }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
-    const { type = "application/json", delimiter, at, timeoutMs = 600_000, ...call } = options;
-    const query = new URLSearchParams({
-      ...(dryRun === true ? { dryRun: "true" } : {}),
-      ...(skipInvalid === true ? { skipInvalid: "true" } : {}),
-      ...(delimiter === undefined ? {} : { delimiter }),
-      ...(at === undefined ? {} : { at }),
-      ...(on === undefined ? {} : { on: String(on) }),
-      ...(id === undefined ? {} : { id }),
-      ...(ids === undefined ? {} : { ids }),
-    }).toString();
+    const { type = "application/json", timeoutMs = 600_000, ...call } = options;
+    const asked = Object.entries({ dryRun, skipInvalid, delimiter, at, on, id, ids })
+      .filter(([, value]) => value !== undefined && value !== false)
+      .map(([name, value]) => [name, String(value)]);
+    const query = new URLSearchParams(asked).toString();
     return {
       ...call,
       timeoutMs,

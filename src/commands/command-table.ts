@@ -4,6 +4,7 @@
  */
 import { Command, Option } from "commander";
 import { type Option as ConfigOption, options } from "../config/options.ts";
+import { importOptions } from "../import/options.ts";
 import type { Environment, Flags, OnListening } from "./flags.ts";
 
 /** An option of a command: its text, or its text and how it is given. */
@@ -60,8 +61,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
     },
     options: {
       "-o, --output <file>": "file to write (default: holdfast.config.ts)",
-      "--at <place>": 'where the list is in one JSON object, such as data.items; "." for the object itself',
-      "--delimiter <character>": 'character between CSV cells: ",", ";", tab, … (default: ",")',
+      [importOptions.at.flag]: importOptions.at.about,
+      [importOptions.delimiter.flag]: importOptions.delimiter.about,
     },
     examples: ["init db.json", "init authors.csv books.csv", "init holdfast.db"],
     run: async ([sources]: [readonly string[]], { flags, env }) =>
@@ -81,16 +82,9 @@ const commands: Readonly<Record<string, CommandRow>> = {
         about: "input format (default: by the file name, or json)",
         choices: ["json", "csv"],
       },
-      "--delimiter <character>": 'character between CSV cells: ",", ";", tab, … (default: ",")',
-      "--at <place>": 'where the list is in one JSON object, such as data.items; "." for the object itself',
-      "--skip-invalid": "import the valid resources, and list the invalid ones",
-      "--on <attributes>":
-        "change the resources that have the same value in a unique attribute, such as email",
-      "--id <name>": "attribute or column that is the id, such as _id; none: each resource gets a new id",
-      "--ids <how>": "new ids for resources whose ids do not fit: replace, or keep-in:<attribute>",
+      ...Object.fromEntries(Object.values(importOptions).map(({ flag, about }) => [flag, about])),
       "--to <url>": "import into a running service: the URL of its collections",
       "--token <token>": tokenFor("of an administrator, for --to"),
-      "--dry-run": "with --to: check everything, and import nothing",
     },
     examples: [
       "import topics topics.ndjson",
@@ -110,8 +104,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
       "<file>": 'a JSON object with a list of resources for each collection; "-" reads standard input',
     },
     options: {
-      "--skip-invalid": "import the valid resources although others are invalid, and list those",
-      "--ids <how>": "new ids for resources whose ids do not fit: replace, or keep-in:<attribute>",
+      [importOptions.skipInvalid.flag]: importOptions.skipInvalid.about,
+      [importOptions.ids.flag]: importOptions.ids.about,
     },
     examples: ["seed db.json", "seed db.json && npx holdfast serve"],
     run: async ([file]: [string], { flags, env }) =>

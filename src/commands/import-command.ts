@@ -5,24 +5,20 @@ import type { Readable } from "node:stream";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
-import type { Unique } from "../collection/unique.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
-import { type IdMember, idMemberForms, readIdMember } from "../import/id-member.ts";
 import { type InputFormat, readInput } from "../import/input.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
-import { faultOfPlace } from "../import/nested-list.ts";
-import { type NewIds, newIdsForms, readNewIds, whyNotKept, whyNotWithKey } from "../import/new-ids.ts";
-import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
+import type { ImportOptions as NamedOptions } from "../import/options.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
+import { optionAdvice, optionsOf, splitFlags } from "./import/import-flags.ts";
 import { type Effort, reportImport } from "./import/import-report.ts";
-import { optionAdvice } from "./import/option-advice.ts";
 import { importRemotely, type Remote } from "./import/remote.ts";
 import { finishImport } from "./import/remote-task.ts";
 import { startProgress, type Work } from "./progress-display.ts";
@@ -38,23 +34,15 @@ export async function runImport(
 ): Promise<void> {
   if (typeof to === "string") return importTo(to, { name, file }, given, env);
   const {
-    skipInvalid,
-    on: named,
-    id: idFlag,
-    ids: idsFlag,
-    format: formatName,
-    delimiter,
-    at,
-    ...flags
+    given: texts,
+    flags: { format: formatName, ...flags },
   } = localFlags(given);
   const config = await configOf(flags, env);
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
-  const on = typeof named === "string" ? keyOf(named, collection) : undefined;
-  const id = idMemberOf(idFlag);
-  const ids = newIdsOf(idsFlag);
-  requireKept(collection, ids, on);
-  const format = formatOf(file, { format: formatName, delimiter, at });
+  const isCsv = isCsvFile(file, formatName);
+  const { skipInvalid = false, on, id, ids, ...read } = optionsOf(texts, { collection, isCsv });
+  const format = formatOf(file, { ...read, isCsv });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
     const start = performance.now();
@@ -64,70 +52,38 @@ export async function runImport(
       id,
       advice: optionAdvice,
     });
-    const options = { skipInvalid: skipInvalid === true, on, id, ids, signal };
+    const options = { skipInvalid, on, id, ids, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await importInto(config, [{ collection, items }], { work, options });
     reportImport(result as ImportResult, await effortSince(start, config));
   });
 }
 
-/** The unique key that the option `--on` names. Throws StartError. */
-function keyOf(named: string, collection: Collection): Unique {
-  const key = keyNamed(named.split(","), { ...collection, visibility: undefined });
-  if (key === undefined) throw new StartError(`--on ${whyNoKey({ ...collection, visibility: undefined })}.`);
-  return key;
-}
-
-/** The member that the option `--id` names. Throws StartError. */
-function idMemberOf(flag: unknown): IdMember | undefined {
-  if (flag === undefined) return undefined;
-  const member = readIdMember(String(flag));
-  if (member === undefined) throw new StartError(`--id ${idMemberForms}.`);
-  return member;
-}
-
-/** How the option `--ids` replaces ids. Throws StartError. */
-export function newIdsOf(flag: unknown): NewIds | undefined {
-  if (flag === undefined) return undefined;
-  const ids = readNewIds(String(flag));
-  if (ids === undefined) throw new StartError(`--ids ${newIdsForms}.`);
-  return ids;
-}
-
-/** Throws StartError if the collection cannot keep old ids as the option `--ids` says. */
-export function requireKept(collection: Collection, ids: NewIds | undefined, on?: Unique): void {
-  const fault = ids && (whyNotKept(collection, ids) ?? whyNotWithKey(on));
-  if (fault !== undefined) throw new StartError(`--ids ${fault}.`);
-}
-
-/** The options of an import into a store. Throws StartError if an option is only for a running service. */
-export function localFlags({ token, dryRun, ...flags }: Flags): Flags {
+/** The flags of an import into a store. Throws StartError if one is only for a running service. */
+export function localFlags({ token, dryRun, ...flags }: Flags): ReturnType<typeof splitFlags> {
   const [given] = Object.entries({ "--token": token, "--dry-run": dryRun }).filter(([, value]) => value);
   if (given !== undefined)
     throw new StartError(`${given[0]} is for a running service: give its URL with --to.`);
-  return flags;
+  return splitFlags(flags);
 }
 
 /** Imports a file into one collection of a running service. */
 async function importTo(
   address: string,
   { name: collection, file }: { name: string; file: string },
-  { skipInvalid, on, id, ids, dryRun, token, format: formatName, delimiter, at, config, store }: Flags,
+  all: Flags,
   env: Environment,
 ): Promise<void> {
+  const {
+    given,
+    flags: { token, format: formatName, config, store },
+  } = splitFlags(all);
   if (config !== undefined || store !== undefined)
     throw new StartError("Give either the URL of a service with --to, or --config and --store.");
-  const isDryRun = dryRun === true;
-  const remote: Remote = {
-    base: readBase(address),
-    token: tokenOf(token, env),
-    dryRun: isDryRun,
-    skipInvalid: skipInvalid === true,
-    on: typeof on === "string" ? on : undefined,
-    id: typeof id === "string" ? id : undefined,
-    ids: typeof ids === "string" ? ids : undefined,
-  };
-  const format = formatOf(file, { format: formatName, delimiter, at });
+  const remote: Remote = { base: readBase(address), token: tokenOf(token, env), given };
+  const isCsv = isCsvFile(file, formatName);
+  const { dryRun: isDryRun = false, ...options } = optionsOf(given, { isCsv });
+  const format = formatOf(file, { ...options, isCsv });
   const work = async ({ stream, size }: Source, signal: AbortSignal) => {
     const start = performance.now();
     const progress = await startProgress({ what: `importing ${collection}`, total: size, inBytes: true });
@@ -272,28 +228,22 @@ async function openSource(file: string): Promise<Source> {
   };
 }
 
-/** The format from the options `--format`, `--delimiter` and `--at`, or from the name of the file. Throws StartError. */
-export function formatOf(file: string, { format, delimiter, at }: Flags): InputFormat {
-  const byName = extname(file).toLowerCase();
-  const isCsv = format === undefined ? [".csv", ".tsv"].includes(byName) : format === "csv";
-  if (isCsv) {
-    if (at !== undefined) throw new StartError("--at is for JSON.");
-    const usual = byName === ".tsv" ? "\t" : undefined;
-    return { form: "csv", delimiter: delimiter === undefined ? usual : readDelimiter(delimiter) };
-  }
-  if (delimiter !== undefined) throw new StartError("--delimiter is for CSV: add --format csv.");
-  if (at === undefined) return {};
-  const fault = faultOfPlace(String(at));
-  if (fault !== undefined) throw new StartError(`--at ${fault}.`);
-  return { at: String(at) };
+/** Whether a file is CSV: by the option `--format`, or else by its name. */
+export function isCsvFile(file: string, format?: unknown): boolean {
+  return format === undefined ? [".csv", ".tsv"].includes(endingOf(file)) : format === "csv";
 }
 
-function readDelimiter(delimiter: unknown): string {
-  if (delimiter === "tab" || delimiter === "\\t") return "\t";
-  if (typeof delimiter === "string" && /^[^"\r\n\p{L}\p{N}]$/u.test(delimiter)) return delimiter;
-  throw new StartError(
-    `--delimiter must be one character such as "," or ";", or tab, not ${JSON.stringify(delimiter)}.`,
-  );
+function endingOf(file: string): string {
+  return extname(file).toLowerCase();
+}
+
+/** The format of a file. */
+export function formatOf(
+  file: string,
+  { delimiter, at, isCsv }: Pick<NamedOptions, "delimiter" | "at"> & { isCsv: boolean },
+): InputFormat {
+  if (!isCsv) return { at };
+  return { form: "csv", delimiter: delimiter ?? (endingOf(file) === ".tsv" ? "\t" : undefined) };
 }
 
 /** How to import several inputs. */

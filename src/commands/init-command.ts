@@ -21,9 +21,9 @@ import type { CollectionRecord } from "../store/port/record.ts";
 import { withoutInternal } from "../store/port/record.ts";
 import { withOpen } from "./command-store.ts";
 import type { Environment, Flags } from "./flags.ts";
+import { optionAdvice, optionsOf, splitFlags } from "./import/import-flags.ts";
 import { itemsOf, type Member, readDatabase } from "./import/json-server.ts";
-import { optionAdvice } from "./import/option-advice.ts";
-import { formatOf, importFrom } from "./import-command.ts";
+import { formatOf, importFrom, isCsvFile } from "./import-command.ts";
 import { startProgress } from "./progress-display.ts";
 import { cannotWrite, isSystemError, print, say, shell } from "./shell.ts";
 import { counted, shellWord, withCommand } from "./wording.ts";
@@ -147,8 +147,10 @@ const storeStart = "SQLite format 3\0";
 
 async function formOfSource(source: string, { at, delimiter }: Flags): Promise<SourceForm> {
   if (isAddress(source)) return "store";
-  const format = formatOf(source, { at, delimiter: undefined });
-  if (format.form === "csv") return formatOf(source, { at, delimiter });
+  const isCsv = isCsvFile(source);
+  const { given } = splitFlags(isCsv ? { at, delimiter } : { at });
+  const format = formatOf(source, { ...optionsOf(given, { isCsv }), isCsv });
+  if (isCsv) return format;
   const start = await startOf(source);
   if (start.startsWith(storeStart)) return "store";
   if (delimiter !== undefined)

@@ -7,8 +7,8 @@ import { findOverlap, formatPath, isIdPath, type Path, parsePath } from "../coll
 import { StartError } from "../errors.ts";
 import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
-import type { IdMember } from "./id-member.ts";
 import type { Advice } from "./items.ts";
+import type { IdMember } from "./options.ts";
 
 /** The attribute of one column. */
 export interface Column {

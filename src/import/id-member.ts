@@ -1,20 +1,10 @@
 /** Which member of an item is the id of its resource. */
-import { formatPath, isIdPath, type Path, parsePath, valueAt } from "../collection/paths.ts";
+import { formatPath, isIdPath, valueAt } from "../collection/paths.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
 import { setMember } from "../json/values.ts";
-import { keepId, type NewIds } from "./new-ids.ts";
-
-/** The path of the id in an item. `none`: no item has an id. */
-export type IdMember = Path | "none";
-
-/** The forms of the option `id`, for messages. */
-export const idMemberForms = "must be the name of an attribute, such as _id, or none";
-
-/** Reads the option `id`; `undefined` if it has another form. */
-export function readIdMember(text: string): IdMember | undefined {
-  return text === "none" ? "none" : parsePath(text);
-}
+import { keepId } from "./new-ids.ts";
+import type { IdMember, NewIds } from "./options.ts";
 
 /**
  * Makes the named member the id of an item. An object that contained only the id goes with it. `ids`: how an id that is left out is kept.

@@ -5,9 +5,9 @@ import { fitId } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
-import type { IdMember } from "./id-member.ts";
 import type { Advice, Item, Items, TextItem } from "./items.ts";
 import { readNested } from "./nested-list.ts";
+import type { IdMember } from "./options.ts";
 import { readCsv } from "./read-csv.ts";
 import { type JsonForm, readJson } from "./read-json.ts";
 

@@ -15,7 +15,7 @@ import { toFragment } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
-import { type IdMember, moveId } from "./id-member.ts";
+import { moveId } from "./id-member.ts";
 import {
   faultOf,
   type InputLocation,
@@ -24,15 +24,8 @@ import {
   type TextItem,
   withValue,
 } from "./items.ts";
-import {
-  isUnfit,
-  type KindOf,
-  keepId,
-  type NewIds,
-  newIdFor,
-  renewReferences,
-  unfitIdViolation,
-} from "./new-ids.ts";
+import { isUnfit, type KindOf, keepId, newIdFor, renewReferences, unfitIdViolation } from "./new-ids.ts";
+import type { IdMember, NewIds } from "./options.ts";
 import type { Spool } from "./spool.ts";
 
 /** A resource of the input. */

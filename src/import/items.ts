@@ -5,6 +5,7 @@
 import { shortJson } from "../collection/messages.ts";
 import type { Violation } from "../errors.ts";
 import { parseFragment } from "../json/pointer.ts";
+import type { ImportOptionName } from "./options.ts";
 
 /** A place in the input. */
 export interface InputLocation {
@@ -33,7 +34,7 @@ export interface Items {
 }
 
 /** How to set an option of an import, for a message: `add --delimiter ";"`. */
-export type Advice = (option: "delimiter" | "at", value: string) => string;
+export type Advice = (option: ImportOptionName, value: string) => string;
 
 /** Divides an input into items. */
 export interface Splitter {

@@ -3,18 +3,11 @@
  * resource. Brackets, quotes and names decide; the strict JSON parser checks each resource.
  */
 import { suggest } from "../collection/messages.ts";
-import { parsePath } from "../collection/paths.ts";
 import { StartError } from "../errors.ts";
 import { utf8Bytes } from "./encoding.ts";
 import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
 import { byte, isBlank, isClosing, isOpening } from "./json-bytes.ts";
 import { ArraySplitter } from "./read-json.ts";
-
-/** What is wrong with the option `at`; `undefined` if it names a place. */
-export function faultOfPlace(at: string): string | undefined {
-  if (at === "." || parsePath(at) !== undefined) return undefined;
-  return 'must be names with dots between them, such as data.items, or "." for the object itself';
-}
 
 /**
  * The items in one JSON object. `at`: the names that lead to the list, with dots between them, or "." for the object itself. Ends after a

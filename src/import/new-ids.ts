@@ -3,50 +3,14 @@
  * these resources can be rewritten in any order, and the same file gets the same ids again.
  */
 import { v5 } from "uuid";
-import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind, reservedIds } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { valueAt } from "../collection/paths.ts";
-import { timestampNames } from "../collection/timestamps.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
 import { setMember } from "../json/values.ts";
-
-/** How an import replaces ids. */
-export interface NewIds {
-  /** The attribute that keeps the old id. @default the old id is lost */
-  keepIn?: string;
-}
-
-/** The forms of the option `ids`, for messages. */
-export const newIdsForms =
-  "must be replace, or keep-in: with the name of an attribute, such as keep-in:oldId";
-
-/** Reads the option `ids`; `undefined` if it has another form. */
-export function readNewIds(text: string): NewIds | undefined {
-  if (text === "replace") return {};
-  const [, keepIn] = /^keep-in:(.+)$/s.exec(text) ?? [];
-  return keepIn === undefined ? undefined : { keepIn };
-}
-
-/** Why no resource of the collection can keep its old id in the attribute; `undefined` if it can. */
-export function whyNotKept(collection: Collection, { keepIn }: NewIds): string | undefined {
-  if (keepIn === undefined) return undefined;
-  const named = JSON.stringify(keepIn);
-  if (keepIn === "id") return "names the id itself: name another attribute";
-  if (collection.timestamps && (timestampNames as readonly string[]).includes(keepIn))
-    return `names ${named}, which the service writes: name another attribute`;
-  if (attributeInfo(collection, [keepIn]).alternatives === undefined) return undefined;
-  return `names ${named}, which is not an attribute of ${collection.name}: declare it, or name another one`;
-}
-
-/** Why ids are not replaced in an import by a unique key; `undefined` without such a key. */
-export function whyNotWithKey(on: unknown): string | undefined {
-  return on === undefined
-    ? undefined
-    : 'cannot be combined with "on": the key finds the resources, so leave their ids out';
-}
+import type { NewIds } from "./options.ts";
 
 /** Whether a collection of this kind cannot contain an id. */
 export function isUnfit(kind: IdKind, id: unknown): boolean {

@@ -9,8 +9,8 @@ import type { JsonLimits } from "../json/values.ts";
 import { type Cell, type Column, readHeader, refuseQuotedHeader, rowText } from "./columns.ts";
 import { CsvQuotes } from "./csv-quotes.ts";
 import { utf8Bytes } from "./encoding.ts";
-import type { IdMember } from "./id-member.ts";
 import { type Advice, type Item, type Items, tooLarge } from "./items.ts";
+import type { IdMember } from "./options.ts";
 
 /** How to read a CSV input. */
 export interface CsvOptions {

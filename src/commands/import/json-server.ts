@@ -8,6 +8,7 @@ import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { withoutMark } from "../../import/encoding.ts";
 import type { Items } from "../../import/items.ts";
+import type { ImportOptionName, ImportTexts } from "../../import/options.ts";
 import { readJson } from "../../import/read-json.ts";
 import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader } from "../../store/open.ts";
@@ -22,11 +23,10 @@ import {
   importInto,
   localFlags,
   NotEmpty,
-  newIdsOf,
-  requireKept,
   UnreadableSource,
 } from "../import-command.ts";
 import { print } from "../shell.ts";
+import { flagOf, optionsOf, splitFlags } from "./import-flags.ts";
 import { refuseObjects, reportDatabase } from "./import-report.ts";
 
 /** Imports every list of a json-server database into the collection with its name. Throws StartError if nothing was imported. */
@@ -37,35 +37,32 @@ export async function runDatabaseImport(
 ): Promise<void> {
   if (to !== undefined)
     throw new StartError(`With --to, name a collection: npx holdfast import <collection> ${file} --to <url>`);
-  const { skipInvalid, on, id, ids, format, delimiter, at, ...flags } = localFlags(given);
-  if (id !== undefined)
-    throw new StartError(`--id is for one collection: npx holdfast import <collection> ${file} --id ${id}`);
-  if (at !== undefined)
-    throw new StartError(`--at is for one collection: npx holdfast import <collection> ${file} --at ${at}`);
-  if (on !== undefined)
-    throw new StartError(`--on is for one collection: npx holdfast import <collection> ${file} --on ${on}`);
+  const {
+    given: texts,
+    flags: { format, ...flags },
+  } = localFlags(given);
+  const { skipInvalid: _, ids: __, delimiter, ...others } = texts;
+  const [other] = Object.entries(others) as [ImportOptionName, string][];
+  if (other !== undefined)
+    throw new StartError(
+      `${flagOf(other[0])} is for one collection: npx holdfast import <collection> ${file} ${flagOf(other[0])} ${other[1]}`,
+    );
   const config = await configOf(flags, env);
   if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
-  await importDatabase(file, config, { skipInvalid: skipInvalid === true, ids: newIdsOf(ids) }).catch(
-    (error: unknown) => {
-      throw error instanceof UnreadableSource
-        ? new StartError(`${error.message} ${needsCollection(file)}`)
-        : error;
-    },
-  );
+  await importDatabase(file, config, { given: texts }).catch((error: unknown) => {
+    throw error instanceof UnreadableSource
+      ? new StartError(`${error.message} ${needsCollection(file)}`)
+      : error;
+  });
 }
 
 /** Imports a json-server database into an empty store. Does nothing if the store is not empty. */
-export async function runSeed(
-  file: string,
-  { skipInvalid, ids, ...flags }: Flags,
-  env: Environment,
-): Promise<void> {
+export async function runSeed(file: string, all: Flags, env: Environment): Promise<void> {
+  const { given, flags } = splitFlags(all);
   const config = await configOf(flags, env);
   try {
     await requireNoResources(config);
-    const options = { skipInvalid: skipInvalid === true, ids: newIdsOf(ids), onlyIfEmpty: true };
-    await importDatabase(file, config, options);
+    await importDatabase(file, config, { given, onlyIfEmpty: true });
   } catch (error) {
     if (!(error instanceof NotEmpty)) throw error;
     const names = error.collections.join(", ");
@@ -82,9 +79,17 @@ async function requireNoResources({ store }: Config): Promise<void> {
   });
 }
 
-type DatabaseOptions = Pick<ImportOptions, "skipInvalid" | "ids" | "onlyIfEmpty">;
+interface DatabaseOptions extends Pick<ImportOptions, "onlyIfEmpty"> {
+  /** The options `skipInvalid` and `ids`. */
+  given: ImportTexts;
+}
 
-async function importDatabase(file: string, config: Config, given: DatabaseOptions): Promise<void> {
+async function importDatabase(
+  file: string,
+  config: Config,
+  { given, onlyIfEmpty = false }: DatabaseOptions,
+): Promise<void> {
+  const { skipInvalid = false, ids } = optionsOf(given);
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream }, signal) => {
     const start = performance.now();
@@ -94,14 +99,14 @@ async function importDatabase(file: string, config: Config, given: DatabaseOptio
     );
     const { invalid, objects } = skipped;
     if (objects.length > 0 && invalid.length === 0 && lists.length === 0) refuseObjects(objects, file);
-    const isDryRun = invalid.length > 0 && !given.skipInvalid;
-    for (const { collection } of lists) requireKept(collection, given.ids);
+    const isDryRun = invalid.length > 0 && !skipInvalid;
+    for (const { collection } of lists) optionsOf(given, { collection });
     const total = lists.reduce((sum, { text }) => sum + text.length, 0);
     const inputs = lists.map(({ collection, ...list }) => ({
       collection,
       items: itemsOf(list, config.http.limits.bodyBytes),
     }));
-    const options = { ...given, isDryRun, signal };
+    const options = { skipInvalid, ids, onlyIfEmpty, isDryRun, signal };
     const results = await importInto(config, inputs, { work: { what: "importing", total }, options });
     reportDatabase(results, skipped, { ...(await effortSince(start, config)), isDryRun });
   });

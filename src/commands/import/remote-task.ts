@@ -32,7 +32,7 @@ export async function finishImport(
 
 function faultOf(task: Task, remote: Remote): StartError | undefined {
   const { state, changed, total, refused } = task;
-  const isAll = state === "done" && (refused === 0 || remote.skipInvalid);
+  const isAll = state === "done" && (refused === 0 || remote.given.skipInvalid !== undefined);
   if (isAll || state === "refused") return undefined;
   return new StartError(
     `the task has imported ${changed.toLocaleString("en")} of ${counted(total, "resource")}, because ${whyNotAll(task)}. To take it back: POST ${taskUrl(remote, task)}/_undo`,

@@ -8,6 +8,7 @@ import {
   type BegunImport,
   type CollectionClient,
   type ImportReport,
+  type ImportTextOptions,
   type ImportType,
   NetworkError,
   ProblemError,
@@ -16,19 +17,15 @@ import { StartError, type Violation } from "../../errors.ts";
 import type { InputFormat } from "../../import/input.ts";
 import type { Counted, ImportResult } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
+import type { ImportTexts } from "../../import/options.ts";
 import { isObject } from "../../json/values.ts";
 import { clientOf, isNotJson, type RunningService, reasonOf } from "../running-service.ts";
-import { withOptions } from "./option-advice.ts";
+import { withOptions } from "./import-flags.ts";
 
 /** A running service, and how to import into it. */
 export interface Remote extends RunningService {
-  dryRun: boolean;
-  skipInvalid: boolean;
-  /** The attributes of a unique key, with commas between them. */
-  on: string | undefined;
-  /** The options `id` and `ids`, as they were given. */
-  id: string | undefined;
-  ids: string | undefined;
+  /** The options of the import, as they were given. */
+  given: ImportTexts;
 }
 
 /** The input of an import. */
@@ -54,7 +51,7 @@ export async function importRemotely(
   remote: Remote,
   input: RemoteInput,
 ): Promise<ImportResult | BegunImport> {
-  const { dryRun, skipInvalid, on, id, ids } = remote;
+  const { dryRun, skipInvalid, ...named } = remote.given;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
   let isSent = false;
@@ -79,12 +76,10 @@ export async function importRemotely(
   });
   const options = {
     type,
-    ...formatOptions(input.format),
-    dryRun,
-    skipInvalid,
-    ...(on !== undefined && { on }),
-    ...(id !== undefined && { id }),
-    ...(ids !== undefined && { ids: ids as "replace" }), // the service checks it
+    ...(named as Omit<ImportTextOptions, "type">), // the service checks them
+    ...delimiterOf(input.format),
+    dryRun: dryRun !== undefined,
+    skipInvalid: skipInvalid !== undefined,
     signal,
     timeoutMs,
   };
@@ -125,11 +120,9 @@ async function post(
   return new Response(content === "" ? null : content, { status: response.statusCode ?? 0 });
 }
 
-function formatOptions({ delimiter, at }: InputFormat): { delimiter?: string; at?: string } {
-  return {
-    ...(delimiter !== undefined && { delimiter: delimiter === "\t" ? "tab" : delimiter }),
-    ...(at !== undefined && { at }),
-  };
+/** The delimiter can come from the name of the file. */
+function delimiterOf({ delimiter }: InputFormat): { delimiter?: string } {
+  return delimiter === undefined ? {} : { delimiter: delimiter === "\t" ? "tab" : delimiter };
 }
 
 /** The media type of the input, and the input. A JSON array and NDJSON have different types: the first byte that is not blank decides. */
@@ -164,10 +157,10 @@ function isReport(body: unknown): body is ImportReport {
 export function resultOf(
   report: ImportReport,
   collection: string,
-  { skipInvalid }: Pick<Remote, "skipInvalid">,
+  { given: { skipInvalid } }: Pick<Remote, "given">,
 ): ImportResult {
   const { errors, invalid, resources, complete, changed, same } = report;
-  const isAccepted = complete && (invalid === 0 || skipInvalid);
+  const isAccepted = complete && (invalid === 0 || skipInvalid !== undefined);
   return {
     collection,
     isAccepted,

@@ -1,49 +1,14 @@
 /** The endpoint that imports many resources into a collection. */
+import { importOptions } from "../../import/options.ts";
 import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
-import { type importParameters, parseImport } from "../operations/import-parameters.ts";
+import { parseImport } from "../operations/import-parameters.ts";
 import type { Import } from "../operations/operation.ts";
 import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
 import { beginImport, isForTask } from "../tasks/task-begin.ts";
 import { acceptedTask } from "./tasks.ts";
-
-const parameters: Readonly<Record<(typeof importParameters)[number], { description: string; schema: Part }>> =
-  {
-    dryRun: {
-      description: "Checks everything, writes nothing, and returns the report.",
-      schema: { type: "boolean", default: false },
-    },
-    skipInvalid: {
-      description: "Imports the valid resources even if others are invalid.",
-      schema: { type: "boolean", default: false },
-    },
-    delimiter: {
-      description: "The character between the cells of CSV, or `tab`.",
-      schema: { type: "string", default: "," },
-    },
-    at: {
-      description:
-        'Where the list of resources is, if the body is one JSON object: names with dots between them, such as `data.items`. With ".", the object itself is the resource.',
-      schema: { type: "string" },
-    },
-    on: {
-      description:
-        "The attributes of a unique key, with commas between them. If a resource of the collection has the same values, that of the body changes it. Otherwise, that of the body is a new resource.",
-      schema: { type: "string" },
-    },
-    id: {
-      description:
-        "The member of each item that is the id of its resource, such as `_id`: names with dots between them. With `none`, each resource gets a new id.",
-      schema: { type: "string", default: "id" },
-    },
-    ids: {
-      description:
-        "Gives resources new ids if theirs do not fit the collection, and rewrites the references to them: `replace`, or `keep-in:` with the name of an attribute that keeps the old id. Otherwise, such resources are invalid.",
-      schema: { type: "string" },
-    },
-  };
 
 const noIds = { count: 0, first: [] };
 
@@ -71,7 +36,12 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   description:
     "Creates all resources in the body, or none. Resources keep their ids. With `Prefer: respond-async`, the import becomes a task, which can be larger. Only administrators can import.",
   parameters: [
-    ...Object.entries(parameters).map(([name, each]) => ({ name, in: "query", ...each })),
+    ...Object.entries(importOptions).map(([name, { description, schema }]) => ({
+      name,
+      in: "query",
+      description,
+      schema,
+    })),
     ref("parameters", "preferAsync"),
   ],
   body: (about) => ({ required: true, content: contentOf(about) }),

@@ -58,11 +58,20 @@ export interface ImportOptions extends CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** A conversion of cells that other programs have written. */
+export type ImportConversion = "booleans" | "numbers" | "times" | "arrays";
+
 /** How to import text, bytes or a stream. */
 export interface ImportTextOptions extends ImportOptions {
   readonly type: ImportType;
   /** The character between the cells of CSV, or `tab`. @default "," */
   readonly delimiter?: string;
+  /** What cells are whose types no schema declares: texts, or with `infer` what all cells of their column are. @default "text" */
+  readonly types?: "text" | "infer";
+  /** What to convert in cells of other programs, such as `["booleans", "times"]`. @default nothing */
+  readonly convert?: ImportConversion | readonly ImportConversion[];
+  /** The time zone of converted times without an offset, such as `Europe/Berlin`. @default they are refused */
+  readonly timezone?: string;
   /** Where the list is in one JSON object: names with dots between them, or "." for the object itself. @default the text is the list */
   readonly at?: string;
 }
@@ -218,8 +227,19 @@ export class CollectionClient<
       ...options
     }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
-    const { type = "application/json", timeoutMs = 600_000, ...call } = options;
-    const asked = Object.entries({ dryRun, skipInvalid, delimiter, at, on, id, ids })
+    const { type = "application/json", timeoutMs = 600_000, types, convert, timezone, ...call } = options;
+    const asked = Object.entries({
+      dryRun,
+      skipInvalid,
+      delimiter,
+      at,
+      on,
+      id,
+      ids,
+      types,
+      convert,
+      timezone,
+    })
       .filter(([, value]) => value !== undefined && value !== false)
       .map(([name, value]) => [name, String(value)]);
     const query = new URLSearchParams(asked).toString();

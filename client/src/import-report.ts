@@ -24,6 +24,27 @@ export interface ImportedIds {
   readonly first: readonly (ImportPlace & { readonly id?: string })[];
 }
 
+/** What the cells of a column can be. A date is a string that is a date. */
+export type CellType = "number" | "boolean" | "date" | "string";
+
+/** What an import found in a column of CSV, and what it does with it. */
+export interface ImportColumn {
+  /** The attribute. */
+  readonly name: string;
+  /** The types that its values are stored with. */
+  readonly types: readonly (CellType | "null" | "array" | "object")[];
+  /** The type that the option `types: "infer"` gives. Absent if the schema declares the types. */
+  readonly inferred?: CellType;
+  /** How many cells read as each type. Absent if the schema declares the types. */
+  readonly found?: Readonly<Record<CellType | "empty", number>>;
+  /** The first cell that keeps the column from another type than `string`. */
+  readonly prevents?: { readonly line: number; readonly value: string; readonly detail?: string };
+  /** How many cells were converted. Absent if none was. */
+  readonly converted?: number;
+  /** How many of these had digits below milliseconds, which were cut off. Absent if none had. */
+  readonly cut?: number;
+}
+
 /** What an import has done, or would do. */
 export interface ImportReport {
   readonly dryRun: boolean;
@@ -50,4 +71,6 @@ export interface ImportReport {
   readonly stringIds: ImportedIds;
   /** Resources with the id of a resource that was deleted. Absent in the report of a task. */
   readonly reusedIds?: ImportedIds;
+  /** The columns of CSV: at most 1,000. */
+  readonly columns?: readonly ImportColumn[];
 }

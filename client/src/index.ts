@@ -39,6 +39,7 @@ export type { ByUniqueKey, KeyedOptions, PutOptions, UniqueKeyOf } from "./by-ke
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
   CollectionClient,
+  ImportConversion,
   ImportOptions,
   ImportTextOptions,
   ImportType,
@@ -80,7 +81,14 @@ export {
   type SecondFactorKind,
 } from "./factors.ts";
 export type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
-export type { ImportedIds, ImportFault, ImportPlace, ImportReport } from "./import-report.ts";
+export type {
+  CellType,
+  ImportColumn,
+  ImportedIds,
+  ImportFault,
+  ImportPlace,
+  ImportReport,
+} from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";
 export type { Filter, ListQuery, OtherAttribute } from "./list-types.ts";
 export type { LiveList, LiveQuery } from "./live.ts";

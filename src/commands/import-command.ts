@@ -1,6 +1,7 @@
 /** `holdfast import`: imports a file into one collection, of the store or of a running service. */
-import { open } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { extname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import { isKnownExpiry } from "../collection/expiry.ts";
@@ -9,10 +10,13 @@ import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
+import type { ColumnSummary } from "../import/cells.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import { type InputFormat, readInput } from "../import/input.ts";
 import type { ImportResult, Profiles } from "../import/item-reader.ts";
 import type { ImportOptions as NamedOptions } from "../import/options.ts";
+import { sameTypesIn } from "../import/stored-types.ts";
+import { mayExist } from "../store/open.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
@@ -41,30 +45,60 @@ export async function runImport(
   const collection = collectionOf(config, name);
   if (typeof collection === "string") throw new StartError(collection);
   const isCsv = isCsvFile(file, formatName);
-  const { skipInvalid = false, on, id, ids, ...read } = optionsOf(texts, { collection, isCsv });
-  const format = formatOf(file, { ...read, isCsv });
+  const options = optionsOf(texts, { collection, isCsv });
+  const { dryRun: isDryRun = false, skipInvalid = false, on, id, ids, types, convert, timezone } = options;
+  const format = formatOf(file, { ...options, isCsv });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
     const start = performance.now();
-    const items = readInput(stream, format, {
+    let columns: readonly ColumnSummary[] | undefined;
+    const input: CollectionInput = {
       collection,
-      maxBytes: config.http.limits.bodyBytes,
-      id,
-      advice: optionAdvice,
-    });
-    const options = { skipInvalid, on, id, ids, signal };
+      items: (store) =>
+        readInput(stream, format, {
+          collection,
+          maxBytes: config.http.limits.bodyBytes,
+          id,
+          types,
+          convert,
+          timezone,
+          advice: optionAdvice,
+          requireSameTypes: sameTypesIn(store, name),
+          onColumns(found) {
+            columns = found;
+          },
+        }),
+      columns: () => columns,
+    };
+    const how = { skipInvalid, on, id, ids, isDryRun, signal };
     const work = { what: `importing ${name}`, total: size };
-    const [result] = await importInto(config, [{ collection, items }], { work, options });
-    reportImport(result as ImportResult, await effortSince(start, config));
+    const [result] = await withTarget(config, isDryRun, (target) =>
+      importInto(target, [input], { work, options: how }),
+    );
+    const effort = isDryRun ? { time: timeSince(start), bytes: undefined } : await effortSince(start, config);
+    reportImport(result as ImportResult, { ...effort, isDryRun });
   });
 }
 
 /** The flags of an import into a store. Throws StartError if one is only for a running service. */
-export function localFlags({ token, dryRun, ...flags }: Flags): ReturnType<typeof splitFlags> {
-  const [given] = Object.entries({ "--token": token, "--dry-run": dryRun }).filter(([, value]) => value);
-  if (given !== undefined)
-    throw new StartError(`${given[0]} is for a running service: give its URL with --to.`);
+export function localFlags({ token, ...flags }: Flags): ReturnType<typeof splitFlags> {
+  if (token !== undefined) throw new StartError("--token is for a running service: give its URL with --to.");
   return splitFlags(flags);
+}
+
+/** Works with the configured store. If it does not exist and nothing is to be written, with an empty one that is removed. */
+async function withTarget<T>(
+  config: Config,
+  isDryRun: boolean,
+  work: (target: Config) => Promise<T>,
+): Promise<T> {
+  if (!isDryRun || mayExist(config.store)) return work(config);
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
+  try {
+    return await work({ ...config, store: { kind: "sqlite", path: join(folder, "dry-run.db") } });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Imports a file into one collection of a running service. */
@@ -291,11 +325,12 @@ export async function importAll(
         transaction = await store.load(record, { among: names });
         if (onlyIfEmpty) await requireEmpty(store); // the transaction keeps other imports out
       } else await transaction.next(record);
-      results.push(await importCollection(transaction, input, options));
+      results.push(await importCollection(transaction, input, { ...options, store }));
       options.signal.throwIfAborted();
     }
-    const isWritten = !isDryRun && results.every(({ isAccepted }) => isAccepted);
-    await (isWritten ? transaction?.finish() : transaction?.cancel());
+    if (!results.every(({ isAccepted }) => isAccepted)) await transaction?.cancel();
+    else if (isDryRun) await transaction?.tryOut();
+    else await transaction?.finish();
     return results;
   } catch (error) {
     await transaction?.cancel().catch(() => {}); // the first error is the one to report

@@ -4,8 +4,9 @@
  */
 import type { Collection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
-import type { Load } from "../store/port/store.ts";
+import type { Load, Store } from "../store/port/store.ts";
 import { Additions } from "./additions.ts";
+import type { ColumnSummary } from "./cells.ts";
 import { type ImportResult, ItemReader, type ReadingOptions, type Row } from "./item-reader.ts";
 import type { Items } from "./items.ts";
 import { batchLength, batchSize, Spool } from "./spool.ts";
@@ -13,7 +14,10 @@ import { batchLength, batchSize, Spool } from "./spool.ts";
 /** The input for one collection. */
 export interface CollectionInput {
   collection: Collection;
-  items: AsyncIterable<Items>;
+  /** Reads the items. The store is the one that receives them. */
+  items(store: Pick<Store, "list">): AsyncIterable<Items>;
+  /** The columns of CSV, after the items were read. */
+  columns?(): readonly ColumnSummary[] | undefined;
 }
 
 /** How to import. */
@@ -27,8 +31,8 @@ export interface ItemOptions extends ReadingOptions {
 /** Imports one input. Returns what it did, so far in the transaction only. */
 export async function importCollection(
   transaction: Load,
-  { collection, items: input }: CollectionInput,
-  options: ItemOptions,
+  { collection, items: read, columns }: CollectionInput,
+  { store, ...options }: ItemOptions & { store: Pick<Store, "list"> },
 ): Promise<ImportResult> {
   const waiting = new Spool();
   const reader = new ItemReader(collection, options, waiting);
@@ -40,7 +44,7 @@ export async function importCollection(
   });
   const batch = new Batch((rows) => additions.start(rows));
   try {
-    for await (const { items, bytesRead } of input) {
+    for await (const { items, bytesRead } of read(store)) {
       for (const item of items) {
         const row = reader.take(item);
         if (row === undefined) continue;
@@ -54,7 +58,8 @@ export async function importCollection(
   } finally {
     waiting.close();
   }
-  return reader.resultFor(additions.count, additions);
+  const { merged, reused } = additions;
+  return reader.resultFor(additions.count, { merged, reused, columns: columns?.() });
 }
 
 /** Resources that are sent together. */

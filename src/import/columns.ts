@@ -1,5 +1,8 @@
-/** Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `read-csv.ts` finds the rows. */
-import { type AttributeType, attributeInfo } from "../collection/attributes.ts";
+/**
+ * Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `read-csv.ts` finds the rows, and
+ * `cells.ts` reads the cells.
+ */
+import { type AttributeInfo, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
 import { suggest } from "../collection/messages.ts";
@@ -7,20 +10,14 @@ import { findOverlap, formatPath, isIdPath, type Path, parsePath } from "../coll
 import { StartError } from "../errors.ts";
 import { countNames } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
+import type { Cell } from "./cells.ts";
 import type { Advice } from "./items.ts";
 import type { IdMember } from "./options.ts";
 
-/** The attribute of one column. */
+/** The attribute of one column, and what the schema allows for it. */
 export interface Column {
   path: Path;
-  /** The types that the attribute can have; `undefined` if the schema does not say. Then every cell is a string. */
-  types: ReadonlySet<AttributeType> | undefined;
-}
-
-/** One cell of a row. */
-export interface Cell {
-  text: string;
-  isQuoted: boolean;
+  info: AttributeInfo;
 }
 
 /** How to read the first row. `read-csv.ts` describes the members. */
@@ -124,7 +121,7 @@ function readColumn(collection: Collection, text: string, index: number): Column
     throw new StartError(`Column ${index + 1} of the header ${what}.`);
   }
   requireKnown(collection, path);
-  return { path, types: attributeInfo(collection, path).types };
+  return { path, info: attributeInfo(collection, path) };
 }
 
 function requireKnown(collection: Collection, path: Path): void {
@@ -150,11 +147,14 @@ function requireDistinct(paths: readonly Path[]): void {
 /** The JSON texts of values, or the members of an inner object. */
 type Members = Map<string, string | Members>;
 
-/** The JSON text of the object that a row describes. A path of several names reaches into inner objects. */
-export function rowText(columns: readonly Column[], cells: readonly Cell[]): string {
+/**
+ * The JSON text of the object that a row describes. `values`: the JSON texts of its cells; `undefined` for one without a value. A path of
+ * several names reaches into inner objects.
+ */
+export function rowText(columns: readonly Column[], values: readonly (string | undefined)[]): string {
   const root: Members = new Map();
-  columns.forEach(({ path, types }, index) => {
-    const json = cellJson(cells[index] as Cell, types);
+  columns.forEach(({ path }, index) => {
+    const json = values[index];
     if (json === undefined) return;
     let members = root;
     for (const name of path.slice(0, -1)) members = innerMembers(members, name);
@@ -175,40 +175,4 @@ function membersJson(members: Members): string {
     ([name, value]) => `${JSON.stringify(name)}:${typeof value === "string" ? value : membersJson(value)}`,
   );
   return `{${texts.join(",")}}`;
-}
-
-const stringOnly: ReadonlySet<AttributeType> = new Set(["string"]);
-
-/**
- * The JSON text of a cell; `undefined` for an empty cell. If a cell fits none of the types, it is a string, and the schema
- * reports it. If the attribute can be a string, a cell in quotes is one.
- */
-function cellJson({ text, isQuoted }: Cell, types = stringOnly): string | undefined {
-  const isQuotedString = isQuoted && types.has("string");
-  if (text === "") return isQuotedString ? '""' : undefined;
-  const json = structureJson(text, types) ?? (isQuotedString ? undefined : scalarJson(text, types));
-  return json ?? JSON.stringify(withoutGuard(text));
-}
-
-const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
-
-/** A number keeps its digits: the JSON parser refuses a number that cannot be stored exactly. */
-function scalarJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
-  // Spreadsheets write TRUE and FALSE, and can add spaces around a number. A string must stay as it is.
-  const value = types.has("string") ? text : text.trim().toLowerCase();
-  if (value === "null" && types.has("null")) return value;
-  if ((value === "true" || value === "false") && types.has("boolean")) return value;
-  return types.has("number") && numberShape.test(value) ? value : undefined;
-}
-
-function structureJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
-  const [first] = text.trimStart();
-  const canBe = (first === "[" && types.has("array")) || (first === "{" && types.has("object"));
-  if (!canBe) return undefined;
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return undefined;
-  }
 }

@@ -5,11 +5,13 @@ import { fitId } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
+import type { CellOptions } from "./cells.ts";
 import type { Advice, Item, Items, TextItem } from "./items.ts";
 import { readNested } from "./nested-list.ts";
 import type { IdMember } from "./options.ts";
 import { readCsv } from "./read-csv.ts";
 import { type JsonForm, readJson } from "./read-json.ts";
+import type { TableOptions } from "./table.ts";
 
 /** How an input is read. Each member that is missing is found out from the input. */
 export interface InputFormat {
@@ -20,8 +22,8 @@ export interface InputFormat {
   at?: string | undefined;
 }
 
-/** What the resources of an input are for, and its bounds. */
-export interface InputRules {
+/** What the resources of an input are for, its bounds, and how the cells of CSV are read. */
+export interface InputRules extends CellOptions, TableOptions {
   collection: Collection;
   /** The limit for the text of one resource. */
   maxBytes: number;
@@ -29,7 +31,6 @@ export interface InputRules {
   limits?: JsonLimits | undefined;
   /** Which member of an item is its id. The reader of the items (`item-reader.ts`) must know it too. @default `id` */
   id?: IdMember | undefined;
-  advice: Advice;
 }
 
 /**

@@ -15,6 +15,7 @@ import { toFragment } from "../json/pointer.ts";
 import type { JsonLimits } from "../json/values.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import { takenDetail } from "../store/core/commits/refusals.ts";
+import type { ColumnSummary } from "./cells.ts";
 import { moveId } from "./id-member.ts";
 import {
   faultOf,
@@ -101,6 +102,8 @@ export interface ImportResult {
   numberId: Listed;
   /** Resources whose id belonged to a resource that was deleted. `undefined` for a task, which passes its resources to the store later. */
   reusedId?: Listed | undefined;
+  /** The columns of CSV, at most `maxReportedColumns`. `undefined` for another format. */
+  columns?: readonly ColumnSummary[] | undefined;
 }
 
 /** The resources that an import by a unique key found. */
@@ -180,6 +183,10 @@ export class ItemReader {
     this.#read++;
     const { location } = item;
     if (item.kind === "text") return this.#takeText(item);
+    if (item.kind === "refused") {
+      this.invalid.add(location, item.violations);
+      return undefined;
+    }
     if (item.kind === "broken") this.#isBroken = true;
     const reason = item.kind === "broken" ? `${item.reason}; the rest was not read` : item.reason;
     this.invalid.add(location, [faultOf(reason)]);
@@ -189,7 +196,11 @@ export class ItemReader {
   /** The result, after `imported` resources were added or changed. */
   resultFor(
     imported: number,
-    { merged, reused }: { merged?: Merged | undefined; reused?: Listed } = {},
+    {
+      merged,
+      reused,
+      columns,
+    }: { merged?: Merged | undefined; reused?: Listed; columns?: readonly ColumnSummary[] | undefined } = {},
   ): ImportResult {
     return {
       collection: this.collection.name,
@@ -202,6 +213,7 @@ export class ItemReader {
       unfitId: this.#unfitId,
       numberId: this.#numberId,
       reusedId: reused,
+      columns,
     };
   }
 

@@ -17,11 +17,12 @@ export interface InputLocation {
 /**
  * The text of one resource, or the reason why the input has none there. After a `broken` item, the rest of the input cannot
  * be divided into items. With `isGenerated`, the text was made from a CSV row: lines and columns in it are not those of the
- * input.
+ * input. A `refused` item has attributes whose cells cannot be converted.
  */
 export type Item =
   | { kind: "text"; location: InputLocation; bytes: Buffer; isGenerated?: true }
   | { kind: "invalid"; location: InputLocation; reason: string }
+  | { kind: "refused"; location: InputLocation; violations: readonly ItemViolation[] }
   | { kind: "broken"; location: InputLocation; reason: string };
 
 /** The text of one resource. */
@@ -58,7 +59,12 @@ export function withValue(violation: Violation, resource: unknown): ItemViolatio
   const { pointer } = violation;
   const value = pointer === undefined ? undefined : parseFragment(pointer).reduce(memberOf, resource);
   if (value === undefined || (typeof value === "object" && value !== null)) return violation;
-  return { ...violation, value: shortJson(typeof value === "string" ? value.slice(0, maxValue) : value) };
+  return { ...violation, value: shownValue(value) };
+}
+
+/** A value in a report, as JSON. A long one is cut off. */
+export function shownValue(value: unknown): string {
+  return shortJson(typeof value === "string" ? value.slice(0, maxValue) : value);
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -8,6 +8,8 @@ import { type Path, parsePath } from "../collection/paths.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import type { Unique } from "../collection/unique.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
+import { type Conversion, conversionNames } from "./conversions.ts";
+import { TimeZone } from "./times.ts";
 
 /** Which member of an item is the id of its resource. `none`: no item has an id. */
 export type IdMember = Path | "none";
@@ -36,7 +38,7 @@ interface Row<Value> {
   about: string;
   /** What the OpenAPI document says. */
   description: string;
-  schema: { type: "string" | "boolean"; default?: string | boolean };
+  schema: { type: "string" | "boolean"; enum?: readonly string[]; default?: string | boolean };
   /** The only format to which it applies. @default all formats */
   only?: "csv" | "json";
   /** The code of a fault. */
@@ -63,7 +65,7 @@ function row<Value>(each: Row<Value>): Row<Value> {
 export const importOptions = {
   dryRun: onOff({
     flag: "--dry-run",
-    about: "with --to: check everything, and import nothing",
+    about: "check everything, describe the columns of CSV, and import nothing",
     description: "Checks everything, writes nothing, and returns the report.",
   }),
   skipInvalid: onOff({
@@ -145,6 +147,50 @@ export const importOptions = {
           fault: 'cannot be combined with "on": the key finds the resources, so leave their ids out',
         };
       return { value: keepIn === undefined ? {} : { keepIn } };
+    },
+  }),
+  types: row<"text" | "infer">({
+    flag: "--types <how>",
+    about: "types of CSV cells that no schema declares: text, or infer from all cells (default: text)",
+    description:
+      "What the cells of CSV are if the schema declares no type for their attribute. `text`: strings. `infer`: numbers, booleans or dates, if all cells of the column are, and an export gives the same text again.",
+    schema: { type: "string", enum: ["text", "infer"], default: "text" },
+    only: "csv",
+    code: "types",
+    read: (text) =>
+      text === "text" || text === "infer" ? { value: text } : { fault: "must be text or infer" },
+  }),
+  convert: row<ReadonlySet<Conversion>>({
+    flag: "--convert <what>",
+    about: "convert CSV cells of other programs: booleans, numbers, times, arrays; several with commas",
+    description:
+      "What to convert in the cells of CSV, with commas between: `booleans` such as `t` and `no`, `numbers` with a decimal comma, `times` in other forms than that of the service, `arrays` of PostgreSQL. It applies to attributes whose declared type asks for it, and with `types=infer` to columns in which every cell converts.",
+    schema: { type: "string" },
+    only: "csv",
+    code: "convert",
+    read(text) {
+      const named = text.split(",");
+      const value = new Set(conversionNames.filter((name) => named.includes(name)));
+      return value.size === named.length
+        ? { value }
+        : { fault: `must be some of ${conversionNames.join(", ")}, with commas between them` };
+    },
+  }),
+  timezone: row<TimeZone>({
+    flag: "--timezone <name>",
+    about: "with --convert times: time zone of times without an offset, such as Europe/Berlin",
+    description:
+      "With `convert=times`: the time zone of times without an offset from UTC, as a name of the IANA database such as `Europe/Berlin`. Without it, such times are refused.",
+    schema: { type: "string" },
+    only: "csv",
+    code: "timezone",
+    read(text, { given: { convert } }) {
+      if (convert?.split(",").includes("times") !== true)
+        return { fault: "applies only to the conversion of times" };
+      const value = TimeZone.named(text);
+      return value === undefined
+        ? { fault: "must be the name of a time zone, such as Europe/Berlin or UTC" }
+        : { value };
     },
   }),
 } as const satisfies Readonly<Record<string, Row<unknown>>>;

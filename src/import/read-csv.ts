@@ -6,14 +6,17 @@ import { isUtf8 } from "node:buffer";
 import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "csv-parse";
 import type { Collection } from "../collection/collection.ts";
 import type { JsonLimits } from "../json/values.ts";
-import { type Cell, type Column, readHeader, refuseQuotedHeader, rowText } from "./columns.ts";
+import type { Cell, CellOptions } from "./cells.ts";
+import { readHeader, refuseQuotedHeader } from "./columns.ts";
 import { CsvQuotes } from "./csv-quotes.ts";
 import { utf8Bytes } from "./encoding.ts";
-import { type Advice, type Item, type Items, tooLarge } from "./items.ts";
+import { type HeldRow, HeldRows } from "./held-rows.ts";
+import { type Item, type Items, tooLarge } from "./items.ts";
 import type { IdMember } from "./options.ts";
+import { Table, type TableOptions } from "./table.ts";
 
 /** How to read a CSV input. */
-export interface CsvOptions {
+export interface CsvOptions extends CellOptions, TableOptions {
   collection: Collection;
   /** The character between two cells. @default "," if the header does not look like another one */
   delimiter?: string | undefined;
@@ -23,29 +26,42 @@ export interface CsvOptions {
   limits?: JsonLimits | undefined;
   /** The column that has the ids. @default "id" */
   id?: IdMember | undefined;
-  /** How to set another delimiter, for an error message: `add --delimiter ;`. */
-  advice: Advice;
 }
 
 /**
- * The items of a CSV input. Rows without content are not items. Ends after a broken item. Throws StartError if the input is
- * UTF-16 or compressed, or if its header does not fit the collection.
+ * The items of a CSV input. Rows without content are not items. Ends after a broken item. With `types: "infer"`, the first item comes after
+ * the end of the input. Throws StartError if the input is UTF-16 or compressed, if its header does not fit the collection, or if its columns
+ * have other types than stored resources. Throws STORAGE_FULL.
  */
 export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<Items> {
   const { separator, rest } = await takeSeparator(utf8Bytes(input));
+  const held = options.types === "infer" ? new HeldRows() : undefined;
   const line = separator === undefined ? 1 : 2;
-  const rows = new Rows({ ...options, delimiter: options.delimiter ?? separator }, line);
+  const rows = new Rows({ ...options, delimiter: options.delimiter ?? separator }, { line, held });
   const check = new Utf8Check(line);
   let bytesRead = 0;
-  for await (const chunk of inPieces(rest)) {
-    bytesRead += chunk.length;
-    const wrong = check.push(chunk);
-    const items = wrong === undefined ? await rows.push(chunk) : [notUtf8(wrong)];
-    yield { items, bytesRead };
-    if (items.at(-1)?.kind === "broken") return;
+  let last: Items["items"] = [];
+  try {
+    for await (const chunk of inPieces(rest)) {
+      bytesRead += chunk.length;
+      const wrong = check.push(chunk);
+      last = wrong === undefined ? await rows.push(chunk) : [notUtf8(wrong)];
+      if (last.at(-1)?.kind === "broken") break;
+      yield { items: last, bytesRead };
+    }
+    if (last.at(-1)?.kind !== "broken") {
+      const wrong = check.end();
+      last = wrong === undefined ? await rows.end() : [notUtf8(wrong)];
+    }
+    if (held !== undefined) {
+      if (last.at(-1)?.kind !== "broken") await rows.table?.settle();
+      for (const batch of held.batches()) yield { items: batch.map((row) => rows.itemOf(row)), bytesRead };
+    }
+    yield { items: last, bytesRead };
+  } finally {
+    held?.close();
+    if (rows.table !== undefined) options.onColumns?.(rows.table.summaries());
   }
-  const wrong = check.end();
-  yield { items: wrong === undefined ? await rows.end() : [notUtf8(wrong)], bytesRead };
 }
 
 /** The line that spreadsheets write before the header to name the delimiter. */
@@ -98,7 +114,9 @@ class Rows {
   readonly #options: CsvOptions;
   readonly #parser: Parser;
   readonly #quotes: CsvQuotes;
-  #columns: readonly Column[] | undefined;
+  readonly #held: HeldRows | undefined;
+  /** The columns; `undefined` before the header. */
+  table: Table | undefined;
   #items: Item[] = [];
   /** The line after the last row. Empty lines can follow before the next row. */
   #line: number;
@@ -109,9 +127,10 @@ class Rows {
   /** The length of the texts of the current row. Each cell beyond the header adds one. */
   #rowLength = 0;
 
-  /** `line`: the line of the first byte. */
-  constructor(options: CsvOptions, line: number) {
+  /** `line`: the line of the first byte. `held` takes the rows, if all of them must be seen before the first is an item. */
+  constructor(options: CsvOptions, { line, held }: { line: number; held: HeldRows | undefined }) {
     this.#options = options;
+    this.#held = held;
     this.#line = line;
     this.#quotes = new CsvQuotes(options.delimiter ?? ",");
     this.#parser = parse({
@@ -134,7 +153,7 @@ class Rows {
     if (this.#quotes.isUnclear) bytes = Buffer.concat([bytes, lookAhead]);
     const items = await this.#run((done) => this.#parser.write(bytes, done));
     if (!this.#quotes.isUnclear || items.at(-1)?.kind === "broken") return items;
-    if (this.#columns === undefined) refuseQuotedHeader(this.#quotes.unclear, this.#options.advice);
+    if (this.table === undefined) refuseQuotedHeader(this.#quotes.unclear, this.#options.advice);
     return [...items, { kind: "broken", location: { line: this.#nextLine }, reason: howToQuote }];
   }
 
@@ -178,7 +197,7 @@ class Rows {
   /** The parser itself limits only the text of one cell, because it does not know the length of a `Cell`. */
   #requireShort(text: string): void {
     this.#cells++;
-    this.#rowLength += text.length + (this.#cells > (this.#columns?.length ?? 0) ? 1 : 0);
+    this.#rowLength += text.length + (this.#cells > (this.table?.size ?? 0) ? 1 : 0);
     if (this.#rowLength > this.#options.maxBytes)
       throw new CsvError("CSV_MAX_RECORD_SIZE", "The row is too large.");
   }
@@ -190,17 +209,27 @@ class Rows {
     this.#breaks = 0;
     this.#cells = 0;
     this.#rowLength = 0;
-    if (this.#columns === undefined) this.#columns = readHeader(cells, this.#options);
-    else if (cells.some(({ text }) => text !== ""))
-      this.#items.push(this.#toItem(cells, this.#columns, line));
+    if (this.table === undefined) this.table = new Table(readHeader(cells, this.#options), this.#options);
+    else if (cells.some(({ text }) => text !== "")) this.#takeResource(this.table, cells, line);
   }
 
-  #toItem(cells: readonly Cell[], columns: readonly Column[], line: number): Item {
-    if (cells.length !== columns.length) {
-      const reason = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but the header has ${columns.length}`;
-      return { kind: "invalid", location: { line }, reason };
+  #takeResource(table: Table, cells: readonly Cell[], line: number): void {
+    let row: HeldRow = { line, cells };
+    if (cells.length === table.size) table.see(cells, line);
+    else {
+      const count = `${cells.length} ${cells.length === 1 ? "cell" : "cells"}`;
+      row = { line, reason: `has ${count}, but the header has ${table.size}` };
     }
-    const bytes = Buffer.from(rowText(columns, cells));
+    if (this.#held === undefined) this.#items.push(this.itemOf(row));
+    else this.#held.add(row);
+  }
+
+  itemOf(row: HeldRow): Item {
+    const { line } = row;
+    if ("reason" in row) return { kind: "invalid", location: { line }, reason: row.reason };
+    const read = (this.table as Table).read(row.cells, line);
+    if (typeof read !== "string") return { kind: "refused", location: { line }, violations: read };
+    const bytes = Buffer.from(read);
     return bytes.length > this.#options.maxBytes
       ? tooLarge({ line }, this.#options.maxBytes)
       : { kind: "text", location: { line }, bytes, isGenerated: true };

@@ -92,6 +92,7 @@ export class Survey {
 
   /** Takes an item of an input. */
   take(item: Item): void {
+    if (item.kind === "refused") return; // only a conversion refuses items, and none was asked for
     const value = item.kind === "text" ? parseObject(item, defaultJsonLimits) : item.reason;
     if (typeof value !== "string") this.add(value, `line ${item.location.line}`);
     else if (this.#invalid++ === 0) this.#invalidExample = `line ${item.location.line}: ${value}`;

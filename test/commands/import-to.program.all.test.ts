@@ -255,7 +255,6 @@ test("options that contradict each other are refused", async (t) => {
   const cwd = makeFolder({ "topics.ndjson": "", "db.json": "{}" });
   for (const [args, says] of [
     [["topics", "topics.ndjson", "--token", "x"], /--token is for a running service: give its URL with --to/],
-    [["topics", "topics.ndjson", "--dry-run"], /--dry-run is for a running service/],
     [["db.json", "--to", "http://localhost:1"], /With --to, name a collection/],
     [["topics", "topics.ndjson", "--to", "localhost:3000"], /is not the URL of a service/],
     [["topics", "topics.ndjson", "--to", "http://u:p@localhost"], /cannot contain a credential/],

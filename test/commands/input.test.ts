@@ -22,7 +22,7 @@ const readable = (items: readonly Item[]) =>
   items.map((item) =>
     item.kind === "text"
       ? [item.location.line, item.bytes.toString()]
-      : [item.location.line, item.kind, item.reason],
+      : [item.location.line, item.kind, "reason" in item ? item.reason : item.violations],
   );
 
 const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);

@@ -36,7 +36,7 @@ async function read(text: string | Buffer, given: Given = {}): Promise<unknown[]
   return (await itemsOf(text, given)).map((item) =>
     item.kind === "text"
       ? (JSON.parse(item.bytes.toString()) as unknown)
-      : `${item.location.line}: ${item.kind}: ${item.reason}`,
+      : `${item.location.line}: ${item.kind}: ${"reason" in item ? item.reason : item.violations.map(({ pointer, detail }) => `${pointer} ${detail}`)}`,
   );
 }
 

@@ -6,6 +6,7 @@ import type { ImportResult, Listed } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 import { print, say } from "../shell.ts";
 import { counted, sized } from "../wording.ts";
+import { columnLines, columnNotes } from "./column-report.ts";
 
 /** How long the import took, as text, and the size of the store on disk if that is known. */
 export interface Effort {
@@ -25,7 +26,9 @@ export interface SkippedMembers {
 
 /** Reports the import of one collection. Throws StartError if nothing was imported. */
 export function reportImport(result: ImportResult, effort: Effort): void {
-  const { invalid, imported, merged, collection } = result;
+  const { invalid, imported, merged, collection, columns = [] } = result;
+  const isDryRun = effort.isDryRun === true;
+  if (isDryRun) for (const line of columnLines(columns)) print(line);
   if (!result.isAccepted) {
     printErrors(linesOf(invalid));
     throw new StartError(
@@ -34,9 +37,9 @@ export function reportImport(result: ImportResult, effort: Effort): void {
         : `nothing was imported: ${share(result)} ${invalid.count === 1 ? "is" : "are"} invalid. ${correctInput}`,
     );
   }
+  if (!isDryRun) for (const line of columnNotes(columns)) print(line);
   printIds(result);
   printSkipped([[invalid.count, "resource"]], linesOf(invalid));
-  const isDryRun = effort.isDryRun === true;
   if (merged !== undefined) {
     const { changed, same } = merged;
     const made = imported - changed;

@@ -41,14 +41,19 @@ export async function runDatabaseImport(
     given: texts,
     flags: { format, ...flags },
   } = localFlags(given);
-  const { skipInvalid: _, ids: __, delimiter, ...others } = texts;
+  const { skipInvalid: _, ids: __, delimiter, types, convert, timezone, dryRun, ...others } = texts;
   const [other] = Object.entries(others) as [ImportOptionName, string][];
   if (other !== undefined)
     throw new StartError(
       `${flagOf(other[0])} is for one collection: npx holdfast import <collection> ${file} ${flagOf(other[0])} ${other[1]}`,
     );
+  if (dryRun !== undefined)
+    throw new StartError(
+      `--dry-run is for one collection: npx holdfast import <collection> <file> --dry-run`,
+    );
   const config = await configOf(flags, env);
-  if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
+  const isForCsv = [delimiter, types, convert, timezone].some((each) => each !== undefined);
+  if (format === "csv" || isForCsv) throw new StartError(needsCollection(file));
   await importDatabase(file, config, { given: texts }).catch((error: unknown) => {
     throw error instanceof UnreadableSource
       ? new StartError(`${error.message} ${needsCollection(file)}`)
@@ -104,7 +109,7 @@ async function importDatabase(
     const total = lists.reduce((sum, { text }) => sum + text.length, 0);
     const inputs = lists.map(({ collection, ...list }) => ({
       collection,
-      items: itemsOf(list, config.http.limits.bodyBytes),
+      items: () => itemsOf(list, config.http.limits.bodyBytes),
     }));
     const options = { skipInvalid, ids, onlyIfEmpty, isDryRun, signal };
     const results = await importInto(config, inputs, { work: { what: "importing", total }, options });

@@ -172,6 +172,7 @@ export function resultOf(
     unfitId: tallyOf(report.replacedIds),
     numberId: tallyOf(report.stringIds),
     reusedId: report.reusedIds && tallyOf(report.reusedIds),
+    columns: report.columns,
   };
 }
 

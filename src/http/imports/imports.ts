@@ -6,10 +6,12 @@
  */
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
+import type { ColumnSummary } from "../../import/cells.ts";
 import { readInput } from "../../import/input.ts";
 import { type ImportResult, ItemReader, Tally } from "../../import/item-reader.ts";
 import type { Advice, Items } from "../../import/items.ts";
 import { Spool } from "../../import/spool.ts";
+import { sameTypesIn } from "../../import/stored-types.ts";
 import { recordOf } from "../../store/port/record.ts";
 import type { Load } from "../../store/port/store.ts";
 import { createTimedPauses } from "../admission/turns.ts";
@@ -65,8 +67,9 @@ export async function readImport<T>(
   request.ticket.hold(heldBytes);
   const { asked } = operation;
   return inTurn(service, request, () =>
-    withContentOf(service, { operation, request, isTask: true }, async ({ reader, spool }) => {
-      const result = reader.resultFor(spool.count, { merged: asked.on && { changed: 0, same: 0 } });
+    withContentOf(service, { operation, request, isTask: true }, async ({ reader, spool, columns }) => {
+      const merged = asked.on && { changed: 0, same: 0 };
+      const result = reader.resultFor(spool.count, { merged, columns });
       const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
       if (!goesOn(asked, reader)) throw invalid(result, reader.read, report);
       return pass({ spool, report });
@@ -93,10 +96,10 @@ function requireSupportedHeaders({ headers }: HttpRequest): void {
 function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
   const { asked } = operation;
   return withContentOf(service, { operation, request, isTask: false }, async (work) => {
-    const { reader } = work;
+    const { reader, columns } = work;
     const added = goesOn(asked, reader) ? await writeAll(service, work) : nothing;
     const merged = added.merged ?? (asked.on && { changed: 0, same: 0 });
-    const result = reader.resultFor(added.count, { merged, reused: added.reused });
+    const result = reader.resultFor(added.count, { merged, reused: added.reused, columns });
     const report = reportOf(result, { read: reader.read, dryRun: asked.dryRun });
     if (!asked.dryRun && !result.isAccepted) throw invalid(result, reader.read, report);
     return report;
@@ -135,13 +138,16 @@ interface Work {
   isTask: boolean;
   reader: ItemReader;
   spool: Spool;
+  /** The columns of CSV, when it was read. */
+  columns?: readonly ColumnSummary[];
 }
 
 /** Reads and checks the content. */
-async function readAll(service: Service, { operation, request, isTask, reader, spool }: Work): Promise<void> {
+async function readAll(service: Service, work: Work): Promise<void> {
+  const { isTask, reader, spool } = work;
   const { importBytes } = service.settings.limits;
   const pause = createTimedPauses();
-  for await (const { items } of itemsOf(service, operation, request)) {
+  for await (const { items } of itemsOf(service, work)) {
     for (const item of items) {
       const row = reader.take(item);
       if (row !== undefined) spool.add(row);
@@ -154,14 +160,29 @@ async function readAll(service: Service, { operation, request, isTask, reader, s
   }
 }
 
-function itemsOf(
-  { settings: { limits } }: Service,
-  { collection, asked: { form, delimiter, at, id } }: Import,
-  { content }: HttpRequest,
-): AsyncIterable<Items> {
+function itemsOf(service: Service, work: Work): AsyncIterable<Items> {
+  const { limits } = service.settings;
+  const {
+    operation: { collection, asked },
+    request: { content },
+  } = work;
+  const { form, delimiter, at, id, types, convert, timezone } = asked;
   const { bodyBytes: maxBytes, importBytes } = limits;
   const input = withContent(content.chunks(importBytes), form === undefined || form === "array");
-  const rules = { collection, maxBytes, limits: jsonLimits(limits), id, advice };
+  const rules = {
+    collection,
+    maxBytes,
+    limits: jsonLimits(limits),
+    id,
+    types,
+    convert,
+    timezone,
+    advice,
+    requireSameTypes: sameTypesIn(service.store, collection.name),
+    onColumns: (columns: readonly ColumnSummary[]) => {
+      work.columns = columns;
+    },
+  };
   return readInput(input, { form, delimiter, at }, rules);
 }
 

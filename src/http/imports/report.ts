@@ -1,4 +1,5 @@
 /** The report of an import, as the response contains it. */
+import type { ColumnSummary } from "../../import/cells.ts";
 import type { ImportResult, Listed } from "../../import/item-reader.ts";
 import type { InputLocation } from "../../import/items.ts";
 
@@ -46,6 +47,8 @@ export interface ImportReport {
   stringIds: ReportedIds;
   /** Resources with the id of a deleted resource. Absent in the report of a task, which passes its resources to the store later. */
   reusedIds?: ReportedIds;
+  /** The columns of CSV, in the order of the body: at most 1,000. */
+  columns?: readonly ColumnSummary[];
 }
 
 /** The report of a result, after `read` resources were read. */
@@ -53,7 +56,8 @@ export function reportOf(
   result: ImportResult,
   { read, dryRun }: { read: number; dryRun: boolean },
 ): ImportReport {
-  const { isAccepted, isBroken, invalid, imported, merged, withoutId, unfitId, numberId, reusedId } = result;
+  const { isAccepted, isBroken, invalid, imported, merged, withoutId, unfitId, numberId, reusedId, columns } =
+    result;
   const errors = invalid.first().flatMap(({ location, note }) =>
     note.map(({ pointer, code, detail, value }) => ({
       ...location,
@@ -76,6 +80,7 @@ export function reportOf(
     replacedIds: idsOf(unfitId),
     stringIds: idsOf(numberId),
     ...(reusedId && { reusedIds: idsOf(reusedId) }),
+    ...(columns && { columns }),
   };
 }
 

@@ -1,5 +1,7 @@
 /** The schemas of writes of all collections: their bodies, and the results of those that change many resources. */
 import type { UpdateOperator } from "../../collection/update.ts";
+import type { CellType, ColumnSummary } from "../../import/cells.ts";
+import { maxReportedColumns } from "../../import/table.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
 import type { RewindReport } from "../../rewind/attempt.ts";
 import type { Misfit, RewindCounts } from "../../rewind/rewind-plan.ts";
@@ -168,6 +170,34 @@ const reportedIds = (description: string): Part =>
     { description },
   );
 
+const cellTypes = ["number", "boolean", "date", "string"] as const satisfies CellType[];
+
+const columnMembers: Record<keyof ColumnSummary, Part> = {
+  name: { description: "The attribute.", ...text },
+  types: {
+    description: "The types that its values are stored with. A date is a string that is a date.",
+    type: "array",
+    items: { enum: [...cellTypes, "null", "array", "object"] },
+  },
+  inferred: {
+    description: "The type that `types=infer` gives. Left out if the schema declares the types.",
+    enum: cellTypes,
+  },
+  found: {
+    description: "How many cells read as each type. Left out if the schema declares the types.",
+    ...closedObject(Object.fromEntries([...cellTypes, "empty"].map((type) => [type, count]))),
+  },
+  prevents: {
+    description: "The first cell that keeps the column from another type than `string`.",
+    ...closedObject({ line: inImport.line, value: text, detail: text }, { optional: ["detail"] }),
+  },
+  converted: { description: "How many cells were converted. Left out if none was.", ...count },
+  cut: {
+    description: "How many of these had digits below milliseconds, which were cut off. Left out if none had.",
+    ...count,
+  },
+};
+
 const reportMembers: Record<keyof ImportReport, Part> = {
   dryRun: { type: "boolean" },
   complete: { description: "Whether the service could read the body to its end.", type: "boolean" },
@@ -194,10 +224,17 @@ const reportMembers: Record<keyof ImportReport, Part> = {
   reusedIds: reportedIds(
     "Resources with the id of a resource that was deleted. The report of a task does not have this member.",
   ),
+  columns: {
+    description:
+      "With CSV: the columns, and what the service found in them. Only the first ones of very many.",
+    type: "array",
+    maxItems: maxReportedColumns,
+    items: closedObject(columnMembers, { optional: ["inferred", "found", "prevents", "converted", "cut"] }),
+  },
 };
 
 const importReport: Part = closedObject(reportMembers, {
-  optional: ["made", "changed", "same", "reusedIds"],
+  optional: ["made", "changed", "same", "reusedIds", "columns"],
   description: "What an import did.",
 });
 

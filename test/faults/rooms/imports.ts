@@ -2,6 +2,7 @@
 import type { Fault } from "../faults.ts";
 
 const ofInputs = "test/import/input";
+const ofTypes = "test/import/types";
 
 export const importFaults: readonly Fault[] = [
   {
@@ -49,5 +50,56 @@ export const importFaults: readonly Fault[] = [
     noticedBy: ofInputs,
     test: "that contains a list of objects is refused, with the place of the list",
     replacements: [["if (lists.length > 0) throw oneObject", "if (lists.length > 9) throw oneObject"]],
+  },
+  {
+    name: "zeros-are-lost",
+    what: "With types=infer, a number loses the zeros at its beginning.",
+    noticedBy: ofTypes,
+    test: "texts, because of 00123",
+    replacements: [["if (String(number) !== text || !", "if (text.trim() !== text || !"]],
+  },
+  {
+    name: "quotes-say-nothing",
+    what: "With types=infer, a text in quotes becomes a number beside numbers without quotes.",
+    noticedBy: ofTypes,
+    test: 'texts, because of "6"',
+    replacements: [
+      ["string: counts.string + inQuotes", "string: counts.string + (inQuotes > 1 ? inQuotes : 0)"],
+    ],
+  },
+  {
+    name: "thousands-are-fractions",
+    what: "A conversion reads 1,234 as 1.234.",
+    noticedBy: ofTypes,
+    test: "refuses 1,234 for price",
+    replacements: [["if (after.length === 3 &&", "if (after.length > 3 &&"]],
+  },
+  {
+    name: "skipped-time",
+    what: "A time that clocks skip becomes another time.",
+    noticedBy: ofTypes,
+    test: "of times without an offset needs their time zone, in which each must exist once",
+    replacements: [
+      [
+        ".filter((instant) => this.#offsetAt(instant) === local - instant)",
+        ".filter((instant) => this.#offsetAt(instant) >= 0)",
+      ],
+    ],
+  },
+  {
+    name: "types-beside-others",
+    what: "With types=infer, an attribute can get numbers beside the texts of stored resources.",
+    noticedBy: "test/http/import-columns",
+    test: "a text beside numbers",
+    replacements: [
+      ["await this.#options.requireSameTypes?.(inferred);", "await this.#options.requireSameTypes?.([]);"],
+    ],
+  },
+  {
+    name: "dry-run-makes-store",
+    what: "A dry run of the command makes a store.",
+    noticedBy: "test/commands/import-types",
+    test: "a dry run describes the columns and makes no store, and the import does what it says",
+    replacements: [["if (!isDryRun || mayExist(config.store))", "if (isDryRun || mayExist(config.store))"]],
   },
 ];

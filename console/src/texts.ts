@@ -343,6 +343,29 @@ export const listTexts = {
     { value: "replace", label: "Get new ids" },
     { value: "keep-in:oldId", label: "Get new ids, keep the old in oldId" },
   ],
+  cellTypes: "Cells without a declared type",
+  cellTypesFor: [
+    { value: "text", label: "Are texts" },
+    { value: "infer", label: "Are what all cells of their column are" },
+  ],
+  convert: "Convert",
+  convertNothing: "Nothing",
+  conversions: [
+    { value: "booleans", label: "Booleans: t, yes, no" },
+    { value: "numbers", label: "Numbers: 12,5" },
+    { value: "times", label: "Times: 2026-01-31 08:30:00+00" },
+    { value: "arrays", label: "Arrays: {a,b}" },
+  ],
+  timezone: "Time zone, if a time has none",
+  foundColumns: "Columns of the file",
+  storedAs: (types: readonly string[]) =>
+    types.map((type) => (type === "string" ? "text" : type)).join(" or "),
+  couldBe: (type: string) => `All cells are ${type}s`,
+  prevents: ({ line, value, detail }: { line: number; value: string; detail?: string }) =>
+    `Line ${digits(line)} has “${value}”${detail === undefined ? "" : `, which ${detail}`}`,
+  converted: (count: number, cut: number) =>
+    `${digits(count)} converted${cut === 0 ? "" : `, ${digits(cut)} of them cut to milliseconds`}`,
+  moreColumns: (count: number) => `${digits(count)} more columns are not shown.`,
   sameValues: "Change resources that have the same",
   sameValuesHint: "They keep the attributes that the file leaves out.",
   allNew: "None: all of the file is new",

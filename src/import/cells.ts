@@ -251,7 +251,7 @@ function toTimes(zone: TimeZone | undefined, advice: Advice): Converter {
 }
 
 function zoneAdvice(advice: Advice): string {
-  return `If all such times are of one time zone, ${advice("timezone", "Europe/Berlin")} with its name`;
+  return `If it is a time in Berlin, for example, ${advice("timezone", "Europe/Berlin")}`;
 }
 
 function toArrays({ itemTypes, itemDates }: AttributeInfo, options: CellOptions): Converter {

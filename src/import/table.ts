@@ -87,7 +87,7 @@ export class Table {
   #lacksZone(path: Path, { line, value }: { line: number; value: string }): StartError {
     const advice = this.#options.advice("timezone", "Europe/Berlin");
     return new StartError(
-      `The column ${JSON.stringify(formatPath(path))} has times without an offset from UTC, such as ${JSON.stringify(value)} on line ${line}. If all such times are of one time zone, ${advice} with its name.`,
+      `The column ${JSON.stringify(formatPath(path))} has times without an offset from UTC, such as ${JSON.stringify(value)} on line ${line}. If they are times in Berlin, for example, ${advice}.`,
     );
   }
 

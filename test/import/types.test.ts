@@ -282,7 +282,7 @@ describe("a conversion", () => {
     [
       "at",
       "2026-01-02 03:04:05",
-      /has no offset from UTC\. If all such times .* add timezone=Europe\/Berlin/,
+      /has no offset from UTC\. If it is a time in Berlin, for example, add timezone=Europe\/Berlin/,
     ],
     ["at", "2026-02-30 03:04:05Z", /is a time that does not exist/],
     ["at", "2026-01-02 03:04:05+00 BC", /is not a time such as/],
@@ -369,7 +369,7 @@ describe("a conversion", () => {
     });
     await assert.rejects(column(["2026-01-02 03:04:05", "2026-01-02 03:04:05Z"], given), {
       message:
-        'The column "a" has times without an offset from UTC, such as "2026-01-02 03:04:05" on line 2. If all such times are of one time zone, add timezone=Europe/Berlin with its name.',
+        'The column "a" has times without an offset from UTC, such as "2026-01-02 03:04:05" on line 2. If they are times in Berlin, for example, add timezone=Europe/Berlin.',
     });
     assert.deepEqual((await column(["2026-01-02 03:04:05", "x"], given)).types, ["string"]);
   });

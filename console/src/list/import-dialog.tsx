@@ -11,6 +11,7 @@ import { messageOf } from "../service/errors.ts";
 import { useAction } from "../service/queries.ts";
 import { client, collectionClient } from "../service/session.ts";
 import { listTexts, texts } from "../texts.ts";
+import { asTexts, CellFields, type CellReading, ColumnsFound, cellOptions } from "./import-columns.tsx";
 import { formatOf, inDialog } from "./import-file.ts";
 
 interface ImportDialogProps {
@@ -29,8 +30,9 @@ async function send(
 ): Promise<ImportReport> {
   const { on, dryRun, reading, ...others } = options;
   const { type, ...found } = formatOf(file.name, await file.slice(0, 4_096).text());
-  const { at, delimiter, id, ids } = reading;
-  const format = type === "text/csv" ? { ...found, ...(delimiter && { delimiter }) } : at && { at };
+  const { at, delimiter, id, ids, cells } = reading;
+  const ofCsv = { ...found, ...(delimiter && { delimiter }), ...cellOptions(cells) };
+  const format = type === "text/csv" ? ofCsv : at && { at };
   const read = { type, ...format, ...(id && { id }), ...(ids && { ids }) };
   const asked = { ...read, ...others, dryRun, ...(on !== null && { on }), skipInvalid: true };
   const begun = await collectionClient(collection).importTask(file, asked);
@@ -52,9 +54,11 @@ interface Reading {
   id: string;
   /** What happens to ids that a collection cannot have. */
   ids: NonNullable<ImportOptions["ids"]> | "";
+  /** What the cells of CSV are. */
+  cells: CellReading;
 }
 
-const asFound: Reading = { at: "", delimiter: "", id: "", ids: "" };
+const asFound: Reading = { at: "", delimiter: "", id: "", ids: "", cells: asTexts };
 
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
   const [report, setReport] = useState<ImportReport>();
@@ -141,13 +145,14 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
               <span className="id">{listTexts.line(line, element)}</span>
               <b>{pointer?.replace(/^#\//, "").replaceAll("/", ".")}</b>
               <span>
-                {detail}
+                {inDialog(detail)}
                 {value !== undefined && <code>{value}</code>}
               </span>
             </div>
           ))}
         </div>
       )}
+      {report?.columns !== undefined && <ColumnsFound columns={report.columns} />}
     </Dialog>
   );
 }
@@ -203,6 +208,9 @@ function ReadingFields({ file, value, onChange }: ReadingFieldsProps) {
         onChange={(next) => set({ ids: (next ?? "") as Reading["ids"] })}
         clearable
       />
+      {isCsv && (
+        <CellFields value={value.cells} onChange={(part) => set({ cells: { ...value.cells, ...part } })} />
+      )}
     </Group>
   );
 }

@@ -40,14 +40,22 @@ function delimiterOf(text: string): string {
 const optionNames: Readonly<Record<string, string>> = {
   at: listTexts.placeOfList,
   delimiter: listTexts.delimiter,
+  timezone: listTexts.timezone,
+  types: listTexts.cellTypes,
 };
 
 /** A message of the service whose advice names the fields of the dialog in place of query parameters. */
 export function inDialog(message: string): string {
   return message
-    .replace(/\badd \?(at|delimiter)=(\S+) to the path/g, (_, option: string, value: string) => {
-      return `set “${optionNames[option]}” to ${decodeURIComponent(value)}`;
-    })
+    .replace(
+      /\badd \?(at|delimiter|timezone|types)=(\S+) to the path/g,
+      (_, option: string, value: string) => {
+        const named = listTexts.cellTypesFor.find(
+          (each) => option === "types" && each.value === value,
+        )?.label;
+        return `set “${optionNames[option]}” to ${named === undefined ? decodeURIComponent(value) : `“${named}”`}`;
+      },
+    )
     .replace('with the option "at"', `in “${listTexts.placeOfList}”`);
 }
 

@@ -99,6 +99,45 @@ describe("files in the console", { skip }, () => {
     );
   });
 
+  test("an import shows what its columns would be, and asks for their types and for conversions", async (t) => {
+    const shop = await startShop({ collections: { ...collections, people: {} } });
+    t.after(() => shop.stop());
+    const headers = { "Content-Type": "application/json" };
+    await shop.send({ method: "POST", path: "/api/v1/people", headers, body: '{"name":"Ada"}' });
+    await inConsole(
+      shop,
+      "#/people",
+      async (page) => {
+        await rowCount(page, 1);
+        await page.getByRole("button", { name: "Import" }).click();
+        const dialog = page.getByRole("dialog");
+        const buffer = Buffer.from("id,age,zip,at\na,5,00123,2026-01-02 03:04:05\nb,6,1234,\n");
+        await page
+          .locator("input[type=file]")
+          .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+        const columns = dialog.getByRole("region", { name: listTexts.foundColumns });
+        const said = async (...lines: string[]) => {
+          for (const line of lines) await columns.getByText(line).waitFor();
+        };
+        await said(listTexts.couldBe("number"), "Line 2 has “00123”");
+        await dialog.getByRole("combobox", { name: listTexts.cellTypes }).click();
+        await page.getByRole("option", { name: "Are what all cells of their column are" }).click();
+        await columns.getByText("number", { exact: true }).waitFor();
+        await dialog.getByRole("combobox", { name: listTexts.convert }).click();
+        await page.getByRole("option", { name: /^Times/ }).click();
+        await dialog.getByText(`set “${listTexts.timezone}” to Europe/Berlin`).waitFor();
+        await dialog.getByRole("textbox", { name: listTexts.timezone }).fill("Europe/Berlin");
+        await said(listTexts.converted(1, 0));
+        await rowCount(page, 1);
+        await pressInDialog(page, listTexts.doImport(2, false));
+        await rowCount(page, 3);
+        const { json } = await shop.send({ path: "/api/v1/people/a" });
+        assert.deepEqual(json, { id: "a", age: 5, zip: "00123", at: "2026-01-02T02:04:05.000Z" });
+      },
+      { refused: [400] },
+    );
+  });
+
   test("an import changes the resources that have the same value of a unique key", async (t) => {
     const { articles } = collections;
     const { properties } = articles.schema;

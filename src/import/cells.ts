@@ -319,13 +319,12 @@ class Votes {
 
   add({ type, separator, detail, lacksZone }: Sight, text: string, line: number): void {
     this.counts[type]++;
-    const example = () => ({ line, value: text.slice(0, maxValue), ...(detail !== undefined && { detail }) });
-    this.first[type] ??= example();
-    if (separator === "comma") this.firstComma ??= example();
-    if (separator === "point") this.firstPoint ??= example();
+    this.first[type] ??= exampleOf(text, line, detail);
+    if (separator === "comma") this.firstComma ??= exampleOf(text, line);
+    if (separator === "point") this.firstPoint ??= exampleOf(text, line);
     if (lacksZone === undefined) return;
     this.zoneless++;
-    this.firstZoneless ??= example();
+    this.firstZoneless ??= exampleOf(text, line);
   }
 
   get all(): number {
@@ -333,6 +332,21 @@ class Votes {
     return number + boolean + date + string;
   }
 }
+
+function exampleOf(text: string, line: number, detail?: string): Example {
+  // A part of a string would keep the whole of it in memory.
+  const value = text.length > maxValue ? Buffer.from(text.slice(0, maxValue)).toString() : text;
+  return { line, value, ...(detail !== undefined && { detail }) };
+}
+
+/** What most texts are. */
+const sights = {
+  string: { type: "string" },
+  integer: { type: "number" },
+  fraction: { type: "number", separator: "point" },
+  boolean: { type: "boolean" },
+  date: { type: "date" },
+} as const satisfies Record<string, Sight>;
 
 /** A column whose types no schema declares. */
 export class OpenCells implements CellReader {
@@ -362,11 +376,11 @@ export class OpenCells implements CellReader {
 
   /** What a text is, by itself. */
   #sightOf(text: string): Sight {
-    if (isSameNumber(text)) return { type: "number", ...(text.includes(".") && { separator: "point" }) };
-    if (text === "true" || text === "false") return { type: "boolean" };
-    if (isDate(text) || isTimestamp(text)) return { type: "date" };
+    if (isSameNumber(text)) return text.includes(".") ? sights.fraction : sights.integer;
+    if (text === "true" || text === "false") return sights.boolean;
+    if (isDate(text) || isTimestamp(text)) return sights.date;
     const { convert, timezone } = this.#options;
-    if (convert === undefined) return { type: "string" };
+    if (convert === undefined) return sights.string;
     if (convert.has("booleans") && readBoolean(text, { withDigits: false }) !== undefined)
       return { type: "boolean", isConverted: true };
     const number = convert.has("numbers") ? readCommaNumber(text) : undefined;
@@ -374,7 +388,7 @@ export class OpenCells implements CellReader {
     if (number !== undefined && isSameNumber(withoutZeros(number.json)))
       return { type: "number", isConverted: true, separator: "comma" };
     const time = convert.has("times") ? readTime(text, timezone) : undefined;
-    if (time === undefined) return { type: "string" };
+    if (time === undefined) return sights.string;
     if ("fault" in time)
       return { type: "string", detail: time.fault, ...(time.lacksZone && { lacksZone: true }) };
     return { type: "date", isConverted: true };

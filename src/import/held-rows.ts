@@ -1,7 +1,9 @@
 /** Rows of CSV that wait until all rows have been seen. A temporary file contains them, so an input of any size needs little memory. */
 import { openTemporaryDatabase, writeTemporarily } from "../store/core/temporary-database.ts";
 import type { Cell } from "./cells.ts";
-import { batchLength, batchSize } from "./spool.ts";
+
+/** The most characters of one batch, with the lengths of its cells. To read so many takes milliseconds. */
+const batchLength = 65_536;
 
 /** A row, or why it is none. */
 export type HeldRow = { line: number; cells: readonly Cell[] } | { line: number; reason: string };
@@ -30,8 +32,8 @@ export class HeldRows {
         line: Number(line),
         ...(lengths === null ? { reason: held } : { cells: unpacked(String(lengths), held) }),
       });
-      length += held.length;
-      if (batch.length < batchSize && length < batchLength) continue;
+      length += held.length + String(lengths ?? "").length;
+      if (length < batchLength) continue;
       yield batch;
       batch = [];
       length = 0;

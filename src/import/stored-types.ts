@@ -8,20 +8,26 @@ import type { Store } from "../store/port/store.ts";
 import type { CellType } from "./cells.ts";
 import type { InferredColumn, TableOptions } from "./table.ts";
 
-/** The most columns that one query compares. */
-const maxColumns = 20;
+/** The most columns that one query compares, and the most that all queries of one import compare. */
+const maxColumns = { atOnce: 50, all: 1_000 };
 
 /**
  * Compares columns with the stored resources of a collection. The function throws StartError if a resource has another type in the attribute
- * of a column, or if there are too many resources to compare.
+ * of a column, or if there are too many resources or columns to compare.
  */
 export function sameTypesIn(
   store: Pick<Store, "list">,
   collection: string,
 ): NonNullable<TableOptions["requireSameTypes"]> {
   return async (columns) => {
-    for (let from = 0; from < columns.length; from += maxColumns) {
-      const compared = columns.slice(from, from + maxColumns);
+    const { items: any } = await store.list({ collection, limit: 1 });
+    if (any.length === 0) return;
+    if (columns.length > maxColumns.all)
+      throw new StartError(
+        `${columns.length} columns have no declared type. With types=infer, at most ${maxColumns.all} can be compared with the resources of ${collection}. Declare their types in a schema.`,
+      );
+    for (let from = 0; from < columns.length; from += maxColumns.atOnce) {
+      const compared = columns.slice(from, from + maxColumns.atOnce);
       const filter = anyOf(compared.map(hasOtherType));
       const { items } = await store.list({ collection, limit: 1, filter }).catch((error: unknown) => {
         throw error instanceof Problem && error.code === "QUERY_TOO_EXPENSIVE" ? tooMany(collection) : error;

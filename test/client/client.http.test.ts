@@ -180,6 +180,14 @@ describe("the client", () => {
     );
     const { imported } = await articles.import(lines, { type: "application/x-ndjson" });
     assert.deepEqual([imported, (await articles.get("im-3")).title], [1, "Streamed"]);
+    const comma = {
+      type: "text/csv",
+      types: "infer",
+      convert: ["numbers", "times"],
+      timezone: "UTC",
+    } as const;
+    const { columns } = await articles.import('title,views\nFour,"8,0"\n', { ...comma, dryRun: true });
+    assert.deepEqual(columns?.[1], { name: "views", types: ["number"], converted: 1 });
   });
 
   test("begins tasks, follows them to their ends, and takes them back", async () => {

@@ -156,8 +156,11 @@ describe("with types=infer, stored resources of another type refuse the file", (
   test("also in the last of many columns", async () => {
     const name = newName();
     check(await send(name, '{"n49":"x"}\n', "", { "Content-Type": "application/x-ndjson" }), { status: 200 });
-    const names = Array.from({ length: 50 }, (_, n) => `n${n}`);
-    refused(await send(name, `${names}\n${names.map(() => 1)}\n`, "?types=infer"), /The column "n49"/);
+    const [many, tooMany] = [60, 1_001].map((length) => Array.from({ length }, (_, n) => `n${n}`));
+    const row = (names: readonly string[] = []) => `${names}\n${names.map(() => 1)}\n`;
+    refused(await send(name, row(many), "?types=infer"), /The column "n49"/);
+    refused(await send(name, row(tooMany), "?types=infer"), /1001 columns have no declared type/);
+    assert.equal(columnsOf(await send(newName(), row(tooMany), "?types=infer")).length, 1_000);
   });
 });
 

@@ -39,6 +39,7 @@ const files = {
   "response.json": '{"data":{"items":[{"n":1}]}}',
   "products.ndjson": '{"id":"shop:1"}\n',
   "customers.ndjson": '{"id":"ada@x.org"}\n',
+  "members.csv": "id,age,since\nada,36,2026-01-02 03:04:05\n",
   "db.json": '{"posts":[{"id":"1"}]}',
   "authors.csv": "id,name\n1,Ada\n",
   "books.csv": "id,title,authorId\n1,Notes,1\n",

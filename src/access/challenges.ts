@@ -2,7 +2,7 @@
 
 import { formatPath, type Path } from "../collection/paths.ts";
 import { Problem } from "../errors.ts";
-import { leavesOf, ownPathsOf, relatedIn } from "../query/filter.ts";
+import { leavesOf, namesRelated, ownPathsOf, relatedIn } from "../query/filter.ts";
 import { type Action, scopeOf } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import type { AllowedResources } from "./rules.ts";
@@ -74,6 +74,7 @@ export function comparedIn(
   // A message must not say where in related resources a rule looks.
   const paths = leavesOf(allowed).flatMap((leaf) => (relatedIn(leaf).length > 0 ? [] : ownPathsOf(leaf)));
   const names = paths.flatMap((path) => (isVisible(path) ? [formatPath(path)] : []));
-  const quoted = [...new Set(names)].map((name) => JSON.stringify(name));
-  return quoted.length === 0 ? undefined : `The rule depends on ${quoted.join(", ")}.`;
+  const compared = [...new Set(names)].map((name) => JSON.stringify(name));
+  if (namesRelated(allowed)) compared.push("related resources");
+  return compared.length === 0 ? undefined : `The rule depends on ${compared.join(", ")}.`;
 }

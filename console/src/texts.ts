@@ -343,6 +343,7 @@ export const listTexts = {
     { value: "replace", label: "Get new ids" },
     { value: "keep-in:oldId", label: "Get new ids, keep the old in oldId" },
   ],
+  newIdsAdvice: "“Ids that do not fit” gives such resources new ids.",
   cellTypes: "Cells without a declared type",
   cellTypesFor: [
     { value: "text", label: "Are texts" },

@@ -117,11 +117,18 @@ function readColumn(collection: Collection, text: string, index: number): Column
   const name = isDeclared(withoutGuard(text)) ? withoutGuard(text) : withoutGuard(text.trim());
   const path: Path | undefined = name !== "" && isDeclared(name) ? [name] : parsePath(name);
   if (path === undefined) {
-    const what = name === "" ? "has no name" : `is "${name}", with an empty name before or after a dot`;
-    throw new StartError(`Column ${index + 1} of the header ${what}.`);
+    throw new StartError(`Column ${index + 1} of the header ${whyNoPath(name)}.`);
   }
   requireKnown(collection, path);
   return { path, info: attributeInfo(collection, path) };
+}
+
+/** What is wrong with a name that is no path, and what would be right. */
+function whyNoPath(name: string): string {
+  if (name === "") return "has no name: give it one, or remove the column";
+  const parts = name.split(".").filter((part) => part !== "");
+  const example = parts.length === 0 ? "" : `, for example to ${JSON.stringify(parts.join(""))}`;
+  return `is ${JSON.stringify(name)}, with an empty name before or after a dot. A dot leads into an object: rename the column${example}`;
 }
 
 function requireKnown(collection: Collection, path: Path): void {

@@ -7,12 +7,13 @@ const quote = 0x22;
 const backslash = 0x5c;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const tab = 0x09;
 
 /** More blanks than these belong to the text of a cell. */
 const maxBlanks = 1_000;
 
 function isBlank(next: number): boolean {
-  return next === 0x20 || next === 0x09;
+  return next === 0x20 || next === tab;
 }
 
 /** Where a byte is: before a cell, in one without quotes, in one with quotes, or behind a quote or backslash of that one. */
@@ -43,7 +44,7 @@ export class CsvQuotes {
     return this.#unclear !== undefined;
   }
 
-  /** The first character of that text. */
+  /** The first character of that text, or a tab before it. */
   get unclear(): string | undefined {
     return this.#unclear;
   }
@@ -181,7 +182,8 @@ export class CsvQuotes {
 
   #endCell(last: readonly number[], next: number): void {
     if (!this.#mayEndCell(next)) {
-      this.#unclear = String.fromCharCode(next);
+      // A tab here is more likely a delimiter than a blank.
+      this.#unclear = this.#blanks.includes(tab) ? "\t" : String.fromCharCode(next);
       return;
     }
     this.#put(...last, quote, next);

@@ -6,7 +6,7 @@ import { shortJson } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
 import { isObject, type JsonLimits } from "../json/values.ts";
 import type { CellOptions } from "./cells.ts";
-import type { Advice, Item, Items, TextItem } from "./items.ts";
+import type { Item, Items } from "./items.ts";
 import { readNested } from "./nested-list.ts";
 import type { IdMember } from "./options.ts";
 import { readCsv } from "./read-csv.ts";
@@ -45,22 +45,51 @@ export function readInput(
   const { maxBytes } = rules;
   if (form === "csv") return readCsv(input, { ...rules, delimiter });
   if (at !== undefined) return readNested(input, at, maxBytes);
-  const adviceForObject =
-    'If the object contains the resources in a list, name the list with the option "at".';
-  return requireResources(readJson(input, { maxBytes, form, adviceForObject }), rules);
+  const beginning = new Beginning(input);
+  return requireResources(readJson(beginning, { maxBytes, form }), { ...rules, form, beginning });
 }
+
+/** An input that keeps its first bytes, for a message about an object that is larger than a resource. */
+class Beginning {
+  readonly #input: AsyncIterable<Buffer>;
+  #bytes: Buffer = Buffer.alloc(0);
+
+  constructor(input: AsyncIterable<Buffer>) {
+    this.#input = input;
+  }
+
+  /** The first characters that were read. */
+  get text(): string {
+    return this.#bytes.toString();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for await (const chunk of this.#input) {
+      const missing = maxBeginning - this.#bytes.length;
+      if (missing > 0) this.#bytes = Buffer.concat([this.#bytes, chunk.subarray(0, missing)]);
+      yield chunk;
+    }
+  }
+}
+
+/** The most bytes that are kept from the beginning of an input. */
+const maxBeginning = 4_096;
 
 /** The most lines that are held until it is known whether they are one object. */
 const maxHeld = 1_000;
 
+interface ObjectRules extends InputRules {
+  form: JsonForm | undefined;
+  beginning: Beginning;
+}
+
 /**
  * Passes the items on. Throws StartError if the first of several lines is only the beginning of an object, or if the input is one object
- * without an id that contains a list of objects which the schema does not declare: then the list has the resources.
+ * without an id that contains a list of objects which the schema does not declare: then the list has the resources. With the form `array`,
+ * it throws for all objects and lines.
  */
-async function* requireResources(
-  input: AsyncIterable<Items>,
-  { collection, advice, maxBytes }: InputRules,
-): AsyncGenerator<Items> {
+async function* requireResources(input: AsyncIterable<Items>, rules: ObjectRules): AsyncGenerator<Items> {
+  const { maxBytes } = rules;
   const held: Item[] = [];
   let heldBytes = 0;
   let bytesRead = 0;
@@ -78,14 +107,24 @@ async function* requireResources(
     }
     const isKnown = held.length > 1 || held[0]?.location.element !== undefined;
     if (isKnown) kind ??= isSpread(held) ? "object" : "resources";
+    if (kind === "resources") requireForm(held, rules);
     // More lines of an object can name the list that is in it.
     if (kind === "object" && (heldBytes >= maxBytes || held.length >= maxHeld)) break;
     yield { items: kind === "resources" ? held.splice(0) : [], bytesRead };
   }
-  if (kind === "object") throw severalLines(held, advice);
+  if (kind === "object") throw severalLines(held, rules);
   const [only] = held;
-  if (only?.kind === "text") requireResource(only, collection, advice);
+  if (only !== undefined && only.location.element === undefined) requireResource(only, rules);
   yield { items: held, bytesRead };
+}
+
+/** Throws StartError if the first of several items is a line, and not an element of the array that the input must be. */
+function requireForm([first]: readonly Item[], { form, beginning }: ObjectRules): void {
+  if (form !== "array" || first === undefined || first.location.element !== undefined) return;
+  const excerpt = JSON.stringify(beginning.text.trimStart().slice(0, 20));
+  throw new StartError(
+    `The input is not a JSON array: it begins with ${excerpt}. If it has one JSON object on each line, its format is NDJSON, which is application/x-ndjson.`,
+  );
 }
 
 /** A line inside an object: a name, as JSON or JSON5 writes it, a bracket or a comment. */
@@ -97,19 +136,27 @@ function isSpread([first, second]: readonly Item[]): boolean {
   return parsed(first.bytes) === undefined && insideObject.test(second.bytes.toString("latin1"));
 }
 
-function requireResource({ bytes, location }: TextItem, collection: Collection, advice: Advice): void {
-  if (location.element !== undefined) return;
-  const value = parsed(bytes);
+/** Throws StartError if the only line of an input is not a resource, but contains them. */
+function requireResource(only: Item, rules: ObjectRules): void {
+  const { form, collection, beginning } = rules;
+  const value = only.kind === "text" ? parsed(only.bytes) : undefined;
+  const isWhole = isObject(value);
+  const all = isWhole ? listsIn(value) : firstList(beginning.text);
+  if (form === "array") throw oneObject(all, rules);
+  if (only.kind === "text" && !isWhole) return; // the JSON parser says what is wrong
   // A resource that was exported has an id.
-  if (!isObject(value) || fitId(collection.idKind, value.id) !== undefined) return;
-  const lists = listsIn(value).filter(([name]) => !attributeInfo(collection, [name as string]).isDeclared);
-  if (lists.length > 0) throw oneObject(lists, advice);
+  const hasId = isWhole
+    ? fitId(collection.idKind, value.id) !== undefined
+    : /^\s*\{\s*"id"\s*:/.test(beginning.text);
+  if (hasId) return;
+  const lists = all.filter(([name]) => !attributeInfo(collection, [name as string]).isDeclared);
+  if (lists.length > 0) throw oneObject(lists, rules);
 }
 
-function severalLines(items: readonly Item[], advice: Advice): StartError {
+function severalLines(items: readonly Item[], rules: ObjectRules): StartError {
   const text = items.map((item) => (item.kind === "text" ? item.bytes.toString() : "")).join("\n");
   const value = parsed(Buffer.from(text));
-  return oneObject(isObject(value) ? listsIn(value) : firstList(text), advice);
+  return oneObject(isObject(value) ? listsIn(value) : firstList(text), rules);
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -141,7 +188,7 @@ function firstList(text: string): string[][] {
 /** The most lists that a message names. */
 const maxNamed = 3;
 
-function oneObject(lists: readonly string[][], advice: Advice): StartError {
+function oneObject(lists: readonly string[][], { advice, form }: ObjectRules): StartError {
   const names = lists
     .filter((path) => path.every((name) => name !== "" && !name.includes(".")))
     .map((path) => path.join("."))
@@ -150,7 +197,7 @@ function oneObject(lists: readonly string[][], advice: Advice): StartError {
   const [first] = names;
   return new StartError(
     first === undefined
-      ? `The input is one JSON object, not one on each line. ${whole} To import a list inside it, name the list in place of the dot.`
+      ? `The input is one JSON object, not ${form === "array" ? "a JSON array" : "one on each line"}. ${whole} To import a list inside it, name the list in place of the dot.`
       : `The input is one JSON object, with a list of objects in ${names.map(shortJson).join(", ")}. To import that list, ${advice("at", first)}. ${whole}`,
   );
 }

@@ -149,10 +149,7 @@ class PathScanner {
       const isLast = this.#pathDepth === this.#path.length;
       if (this.#isWanted && next === byte.openBracket && isLast) return at;
       if (this.#isWanted) {
-        if (next !== byte.openBrace || isLast)
-          throw new StartError(
-            `The member ${this.#named(this.#pathDepth)} of the input is not ${isLast ? "a list" : "an object"}.`,
-          );
+        if (next !== byte.openBrace || isLast) throw this.#unfit(next, isLast);
         this.#isWanted = false;
         this.#pathDepth++;
         this.#names = new Set();
@@ -174,6 +171,16 @@ class PathScanner {
       if (this.#isWanted) return `the member ${this.#named(this.#pathDepth)} occurs twice`;
     }
     return undefined;
+  }
+
+  /** What is wrong with the member of the path whose value begins with this byte. */
+  #unfit(next: number, isLast: boolean): StartError {
+    const member = `The member ${this.#named(this.#pathDepth)} of the input`;
+    return new StartError(
+      isLast && next === byte.openBrace
+        ? `${member} is an object, not a list: write its members as a list, each with its name as "id".`
+        : `${member} is not ${isLast ? "a list" : "an object"}.`,
+    );
   }
 
   missing(): StartError {

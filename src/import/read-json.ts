@@ -7,7 +7,7 @@ import { utf8Bytes } from "./encoding.ts";
 import { type InputLocation, type Item, type Items, type Splitter, tooLarge } from "./items.ts";
 import { byte, isBlank, isClosing, isOpening, isPunctuation } from "./json-bytes.ts";
 
-/** The two forms of JSON input: an array, or a JSON object on each line (NDJSON). */
+/** The two forms of JSON input: an array, or a JSON object on each line (NDJSON). With `array`, the lines of an object are items too. */
 export type JsonForm = "array" | "lines";
 
 /**
@@ -16,7 +16,7 @@ export type JsonForm = "array" | "lines";
  */
 export async function* readJson(
   input: AsyncIterable<Buffer>,
-  { maxBytes, form, adviceForObject }: JsonRules,
+  { maxBytes, form }: JsonRules,
 ): AsyncGenerator<Items> {
   let bytesRead = 0;
   let splitter: Splitter | undefined;
@@ -27,12 +27,12 @@ export async function* readJson(
       line += lineBreaksIn(chunk);
       continue;
     }
-    splitter ??= splitterFor(chunk, { maxBytes, form, adviceForObject, line });
+    splitter ??= splitterFor(chunk, { maxBytes, form, line });
     const items = splitter.push(chunk);
     yield { items, bytesRead };
     if (items.at(-1)?.kind === "broken") return;
   }
-  if (bytesRead > 0) splitter ??= splitterFor(Buffer.alloc(0), { maxBytes, form, adviceForObject, line });
+  if (bytesRead > 0) splitter ??= splitterFor(Buffer.alloc(0), { maxBytes, form, line });
   if (splitter !== undefined) yield { items: splitter.end(), bytesRead };
 }
 
@@ -45,8 +45,6 @@ export interface JsonRules {
   /** The limit for the text of one resource. */
   maxBytes: number;
   form?: JsonForm | undefined;
-  /** What to do if the input is an object and not an array, as a sentence. @default nothing is said */
-  adviceForObject?: string | undefined;
 }
 
 interface Format extends JsonRules {
@@ -54,15 +52,14 @@ interface Format extends JsonRules {
   line: number;
 }
 
-function splitterFor(start: Buffer, { maxBytes, form, adviceForObject, line }: Format): Splitter {
+function splitterFor(start: Buffer, { maxBytes, form, line }: Format): Splitter {
   const first = start.find((next) => !isBlank(next));
   if (first === byte.openBracket && form !== "lines") return new ArraySplitter(maxBytes, line);
-  if (form !== "array" && (first === byte.openBrace || first === undefined))
+  if (first === byte.openBrace || (first === undefined && form !== "array"))
     return new LineSplitter(maxBytes, line);
   const excerpt = JSON.stringify(start.toString("utf8").trimStart().slice(0, 20));
   const what = first === undefined ? "contains only white space" : `begins with ${excerpt}`;
-  const advice = first === byte.openBrace && adviceForObject !== undefined ? ` ${adviceForObject}` : "";
-  throw new StartError(`The input is ${notWhat[form ?? "any"]}: it ${what}.${advice}`);
+  throw new StartError(`The input is ${notWhat[form ?? "any"]}: it ${what}.`);
 }
 
 const notWhat = {

@@ -140,7 +140,7 @@ describe("what is imported", () => {
     for (const type of [ndjson, "application/json"]) {
       const refused = await send(name, body, { type });
       check(refused, { status: 400, problem: "INVALID_IMPORT" });
-      assert.match(refused.text, type === ndjson ? /add \?at=features to the path/ : /option \\"at\\"/);
+      assert.match(refused.text, /add \?at=features to the path/);
       const { imported } = reportOf(await send(name, body, { type, query: "?at=features&dryRun=true" }));
       assert.equal(imported, 2);
     }
@@ -312,7 +312,13 @@ describe("what is refused", () => {
   });
 
   for (const [what, type, body, says] of [
-    ["NDJSON as JSON", "application/json", '{"id":"a"}\n', /not a JSON array: it begins with/],
+    [
+      "an object with a list as JSON",
+      "application/json",
+      '{"rows":[{"id":"a"}]}',
+      /in "rows"\. To import that list, add \?at=rows to the path\./,
+    ],
+    ["NDJSON as JSON", "application/json", '{"id":"a"}\n{"id":"b"}\n', /not a JSON array: it begins with/],
     ["an array as NDJSON", ndjson, '[{"id":"a"}]', /not one JSON object per line: it begins with/],
     ["text as NDJSON", ndjson, "id,title\n", /not one JSON object per line/],
     ["white space as JSON", "application/json", " \n", /not a JSON array: it contains only white space/],

@@ -123,7 +123,11 @@ describe("a list in an object", () => {
       /no member "feature"\. Did you mean "features"\?/,
     );
     await refuses(JSON.stringify(deep), { at: "data.list" }, /no member "data\.list"/);
-    await refuses(JSON.stringify(deep), { at: "data" }, /The member "data" of the input is not a list\./);
+    await refuses(
+      JSON.stringify(deep),
+      { at: "data" },
+      /^The member "data" of the input is an object, not a list: write its members as a list, each with its name as "id"\.$/,
+    );
     await refuses(
       JSON.stringify(features),
       { at: "features.x" },
@@ -191,6 +195,12 @@ describe("one object", () => {
   test("is found out from its beginning if it is longer than a resource", async () => {
     const long = JSON.stringify({ rows: Array.from({ length: 2_000 }, (_, n) => ({ n })) }, null, 2);
     await refuses(long, { maxBytes: 1_000, size: 100 }, /in "rows"/);
+    const inOneLine = JSON.stringify(JSON.parse(long));
+    await refuses(inOneLine, { maxBytes: 1_000, size: 100 }, /in "rows"/);
+    const tooLarge = ["1: invalid: is larger than the limit of 1000 bytes"];
+    const declared = { maxBytes: 1_000, schema: { properties: { rows: { type: "array" } } } };
+    assert.deepEqual(await read(inOneLine, declared), tooLarge);
+    assert.deepEqual(await read(inOneLine.replace("{", '{"id":"a",'), { maxBytes: 1_000 }), tooLarge);
   });
 
   test("is a resource if it has an id, if the schema declares the list, if it has none, and if others follow", async () => {
@@ -223,12 +233,23 @@ describe("one object", () => {
     );
   });
 
-  test("in place of an array is refused with the option", async () => {
+  test("in place of an array is refused with the place of its list, also if it would be a resource", async () => {
+    const form = "array";
+    for (const text of [JSON.stringify(features), JSON.stringify(features, null, 2)])
+      for (const size of [undefined, 5]) await refuses(text, { form, size }, /list, set at to features\./);
     await refuses(
-      JSON.stringify(features),
-      { form: "array" },
-      /not a JSON array.* name the list with the option "at"\.$/,
+      '{"id":"one"}\n',
+      { form },
+      /^The input is one JSON object, not a JSON array\. .* set at to \.\./,
     );
+    await refuses('{"id":1,"rows":[{}]}', { form }, /list of objects in "rows"/);
+    await refuses(
+      '{"id":1}\n{"id":2}\n',
+      { form },
+      /^The input is not a JSON array: it begins with "\{.*each line/,
+    );
+    const long = JSON.stringify({ rows: Array.from({ length: 2_000 }, (_, n) => ({ n })) });
+    await refuses(long, { form, maxBytes: 1_000, size: 100 }, /in "rows"/);
   });
 });
 
@@ -274,6 +295,20 @@ describe("the header of CSV", () => {
     assert.deepEqual(await read('"a;b",c\n1,2\n', { form: "csv" }), [{ "a;b": "1", c: "2" }]);
   });
 
+  test("with a name that no attribute can have is refused with what to write", async () => {
+    await refuses(
+      ",name\n0,Ada\n",
+      { form: "csv" },
+      /^Column 1 of the header has no name: give it one, or remove the column\.$/,
+    );
+    await refuses(
+      "a,Art.-Nr.\n",
+      { form: "csv" },
+      /^Column 2 of the header is "Art\.-Nr\.", with an empty name before or after a dot\. A dot leads into an object: rename the column, for example to "Art-Nr"\.$/,
+    );
+    await refuses("...\n", { form: "csv" }, /rename the column\.$/);
+  });
+
   test("with one column is refused if another delimiter is in it, and believed with a comma that was named", async () => {
     for (const text of ["a;b\n1;2\n", "a|b\n", "a\tb\n"]) {
       await refuses(text, { form: "csv" }, /has only one column/);
@@ -284,6 +319,14 @@ describe("the header of CSV", () => {
       { form: "csv" },
       /has ";" behind a name in quotes\. .* set delimiter to ;/,
     );
+    for (const text of ['"a"\t"b"\n', '"a" \t "b"\n', '"a"\tb\n'])
+      for (const size of [undefined, 1])
+        await refuses(
+          text,
+          { form: "csv", size },
+          /has tab behind a name in quotes\. .* set delimiter to tab/,
+        );
+    assert.match(String(await read('"a" "b"\n', { form: "csv" })), /^1: broken: quotes must enclose/);
     await refuses("a;b\n", { form: "csv", delimiter: "\t" }, /has only one column, "a;b"/);
     await refuses("a,b\n", { form: "csv", delimiter: ";" }, /has only one column, "a,b"\. If "," separates/);
   });

@@ -21,7 +21,7 @@ interface ImportDialogProps {
   onClose(): void;
 }
 
-const accepted = ".csv,.tsv,.json,.ndjson,.jsonl,text/csv,application/json,application/x-ndjson";
+const accepted = ".csv,.tsv,.json,.ndjson,.jsonl,.geojson,text/csv,application/json,application/x-ndjson";
 
 async function send(
   collection: string,

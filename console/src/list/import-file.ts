@@ -56,7 +56,7 @@ export function inDialog(message: string): string {
         return `set “${optionNames[option]}” to ${named === undefined ? decodeURIComponent(value) : `“${named}”`}`;
       },
     )
-    .replace('with the option "at"', `in “${listTexts.placeOfList}”`);
+    .replace(/The import option "ids" gives such resources new ids.*/, listTexts.newIdsAdvice);
 }
 
 /** Calls back with a dropped file. Returns whether one is above the page. Without `isOn`, a file that is dropped opens nothing. */

@@ -52,6 +52,20 @@ export const importFaults: readonly Fault[] = [
     replacements: [["if (lists.length > 0) throw oneObject", "if (lists.length > 9) throw oneObject"]],
   },
   {
+    name: "array-has-lines",
+    what: "A body with one object on each line is imported as a JSON array.",
+    noticedBy: ofInputs,
+    test: "in place of an array is refused with the place of its list, also if it would be a resource",
+    replacements: [['if (kind === "resources") requireForm(held, rules);', ""]],
+  },
+  {
+    name: "tab-is-blank",
+    what: "If tabs separate names in quotes, the message about a CSV file does not name the tab.",
+    noticedBy: ofInputs,
+    test: "with one column is refused if another delimiter is in it, and believed with a comma that was named",
+    replacements: [["this.#blanks.includes(tab) ?", "this.#blanks.includes(0) ?"]],
+  },
+  {
     name: "zeros-are-lost",
     what: "With types=infer, a number loses the zeros at its beginning.",
     noticedBy: ofTypes,

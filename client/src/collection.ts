@@ -59,7 +59,7 @@ export interface ImportOptions extends CallOptions {
 }
 
 /** A conversion of cells that other programs have written. */
-export type ImportConversion = "booleans" | "numbers" | "times" | "arrays";
+export type ImportConversion = "booleans" | "numbers" | "times" | "arrays" | "nulls";
 
 /** How to import text, bytes or a stream. */
 export interface ImportTextOptions extends ImportOptions {

@@ -356,6 +356,7 @@ export const listTexts = {
     { value: "numbers", label: "Numbers: 12,5" },
     { value: "times", label: "Times: 2026-01-31 08:30:00+00" },
     { value: "arrays", label: "Arrays: {a,b}" },
+    { value: "nulls", label: "Missing values: \\N, NULL" },
   ],
   timezone: "Time zone, if a time has none",
   foundColumns: "Columns of the file",

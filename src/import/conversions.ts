@@ -1,7 +1,7 @@
-/** Values as other programs write them in the cells of CSV: booleans, numbers and arrays. `times.ts` reads times. */
+/** Values as other programs write them in the cells of CSV: booleans, numbers, arrays and missing values. `times.ts` reads times. */
 
 /** The conversions that an import can be asked for. */
-export const conversionNames = ["booleans", "numbers", "times", "arrays"] as const;
+export const conversionNames = ["booleans", "numbers", "times", "arrays", "nulls"] as const;
 
 export type Conversion = (typeof conversionNames)[number];
 
@@ -13,6 +13,11 @@ const booleanWords: ReadonlyMap<string, "true" | "false"> = new Map([
   ["no", "false"],
   ["false", "false"],
 ]);
+
+/** Whether a cell without quotes is a missing value, as MySQL (`\N`), and other programs (`NULL`) write it. */
+export function isNullWord(text: string): boolean {
+  return text === "\\N" || text === "NULL";
+}
 
 /** Reads a boolean; `undefined` if the text is none. `withDigits`: 1 and 0 are booleans too. */
 export function readBoolean(text: string, { withDigits }: { withDigits: boolean }): string | undefined {

@@ -162,9 +162,10 @@ export const importOptions = {
   }),
   convert: row<ReadonlySet<Conversion>>({
     flag: "--convert <what>",
-    about: "convert CSV cells of other programs: booleans, numbers, times, arrays; several with commas",
+    about:
+      "convert CSV cells of other programs: booleans, numbers, times, arrays, nulls; several with commas",
     description:
-      "What to convert in the cells of CSV, with commas between: `booleans` such as `t` and `no`, `numbers` with a decimal comma, `times` in other forms than that of the service, `arrays` of PostgreSQL. It applies to attributes whose declared type asks for it, and with `types=infer` to columns in which every cell converts.",
+      "What to convert in the cells of CSV, with commas between: `booleans` such as `t` and `no`, `numbers` with a decimal comma, `times` in other forms than that of the service, `arrays` of PostgreSQL. With `nulls`, `\\N` and `NULL` without quotes become missing attributes. The others apply to attributes whose declared type asks for it, and with `types=infer` to columns in which every cell converts.",
     schema: { type: "string" },
     only: "csv",
     code: "convert",

@@ -13,6 +13,7 @@ import {
   OpenCells,
 } from "./cells.ts";
 import { type Column, rowText } from "./columns.ts";
+import { isNullWord } from "./conversions.ts";
 import { type ItemViolation, shownValue } from "./items.ts";
 
 /** A column whose type was found out from its cells. */
@@ -39,6 +40,8 @@ export class Table {
   readonly #columns: readonly Column[];
   readonly #readers: readonly CellReader[];
   readonly #options: CellOptions & TableOptions;
+  /** How many cells of each column were missing values, by its index; `undefined` if these are not asked for. */
+  readonly #nulls: Map<number, number> | undefined;
 
   constructor(columns: readonly Column[], options: CellOptions & TableOptions) {
     this.#columns = columns;
@@ -46,14 +49,16 @@ export class Table {
     this.#readers = columns.map(({ info }) =>
       info.types === undefined ? new OpenCells(options) : new DeclaredCells(info, info.types, options),
     );
+    if (options.convert?.has("nulls") === true) this.#nulls = new Map();
     this.#requireConversions();
   }
 
   /** Throws StartError if no column can be converted, although a conversion was asked for. */
   #requireConversions(): void {
     const { convert, types, advice } = this.#options;
-    if (convert === undefined || types === "infer" || this.#readers.some(({ isConverting }) => isConverting))
-      return;
+    const isPossible =
+      types === "infer" || this.#nulls !== undefined || this.#readers.some((each) => each.isConverting);
+    if (convert === undefined || isPossible) return;
     throw new StartError(
       `There is nothing to convert into: no column has an attribute that the schema declares with a type for these conversions. Declare its type, or ${advice("types", "infer")}.`,
     );
@@ -67,8 +72,13 @@ export class Table {
   /** Looks at a row before it is read. */
   see(cells: readonly Cell[], line: number): void {
     this.#readers.forEach((reader, index) => {
-      reader.see(cells[index] as Cell, line);
+      const cell = cells[index] as Cell;
+      reader.see(this.#isNull(cell) ? emptyCell : cell, line);
     });
+  }
+
+  #isNull({ text, isQuoted }: Cell): boolean {
+    return this.#nulls !== undefined && !isQuoted && isNullWord(text);
   }
 
   /** Decides about the types of all columns, from the rows that were seen. Throws StartError. */
@@ -96,6 +106,10 @@ export class Table {
     const violations: ItemViolation[] = [];
     const values = this.#readers.map((reader, index) => {
       const cell = cells[index] as Cell;
+      if (this.#isNull(cell)) {
+        this.#nulls?.set(index, (this.#nulls.get(index) ?? 0) + 1);
+        return undefined;
+      }
       const value = reader.read(cell, line);
       if (!(value instanceof CellFault)) return value;
       const { path } = this.#columns[index] as Column;
@@ -113,9 +127,13 @@ export class Table {
 
   /** What was found in the first columns. */
   summaries(): readonly ColumnSummary[] {
-    return this.#readers.slice(0, maxReportedColumns).map((reader, index) => ({
-      name: formatPath((this.#columns[index] as Column).path),
-      ...reader.summary(),
-    }));
+    return this.#readers.slice(0, maxReportedColumns).map((reader, index) => {
+      const summary = reader.summary();
+      const converted = (summary.converted ?? 0) + (this.#nulls?.get(index) ?? 0);
+      const name = formatPath((this.#columns[index] as Column).path);
+      return { name, ...summary, ...(converted > 0 && { converted }) };
+    });
   }
 }
+
+const emptyCell: Cell = { text: "", isQuoted: false };

@@ -94,7 +94,7 @@ test("options of columns are for CSV, and a dry run is for one collection", asyn
   for (const [args, says] of [
     [["a", "a.ndjson", "--types", "infer"], /--types is for CSV: add --format csv\./],
     [["a", "a.csv", "--types", "guess"], /--types must be text or infer\./],
-    [["a", "a.csv", "--convert", "all"], /--convert must be some of booleans, numbers, times, arrays/],
+    [["a", "a.csv", "--convert", "all"], /--convert must be some of booleans, numbers, times, arrays, nulls/],
     [["a", "a.csv", "--timezone", "UTC"], /--timezone applies only to the conversion of times\./],
     [["db.json", "--dry-run"], /--dry-run is for one collection/],
     [["db.json", "--types", "infer"], /name a collection/],

@@ -224,7 +224,7 @@ describe("conversions", () => {
 describe("parameters of columns", () => {
   for (const [query, says] of [
     ["?types=guess", /must be text or infer/],
-    ["?convert=all", /must be some of booleans, numbers, times, arrays, with commas between them/],
+    ["?convert=all", /must be some of booleans, numbers, times, arrays, nulls, with commas between them/],
     ["?convert=", /must be some of/],
     ["?convert=times,times", /must be some of/],
     ["?timezone=Europe/Berlin", /applies only to the conversion of times/],

@@ -307,6 +307,30 @@ describe("a conversion", () => {
     assert.match(String(await at("2026-10-25 02:30:00")), /occurs twice in Europe\/Berlin/);
   });
 
+  test("of NULL and \\N without quotes leaves them out, whatever the attribute", async () => {
+    const text = 'price,ok,maybe\n\\N,NULL,\\N\n1,t,"NULL"\n"\\N",,null\n';
+    const open = await read(text, { types: "infer", convert: ["nulls"] });
+    assert.deepEqual(open.items, [
+      {},
+      { price: "1", ok: "t", maybe: "NULL" },
+      { price: "\\N", maybe: "null" },
+    ]);
+    assert.deepEqual(
+      open.columns.map(({ converted, found }) => [converted, found?.empty]),
+      [
+        [1, 1],
+        [1, 2],
+        [1, 1],
+      ],
+    );
+    const numbers = await read("n\n\\N\n5\n", { types: "infer", convert: ["nulls"] });
+    assert.deepEqual(numbers.items, [{}, { n: 5 }]);
+    const schema = await read(text, { collection: declared, convert: ["nulls", "booleans"] });
+    assert.deepEqual(schema.items.slice(0, 2), [{}, { price: 1, ok: true, maybe: "NULL" }]);
+    assert.deepEqual((await read("a\n\\N\n", { convert: ["nulls"] })).items, [{}]);
+    assert.deepEqual((await read("a\n\\N\n")).items, [{ a: "\\N" }]);
+  });
+
   test("is done only if it is asked for", async () => {
     assert.equal(
       await converted("ok", "t", { convert: ["numbers", "times", "arrays"] }).catch(

@@ -66,6 +66,18 @@ export const importFaults: readonly Fault[] = [
     replacements: [["this.#blanks.includes(tab) ?", "this.#blanks.includes(0) ?"]],
   },
   {
+    name: "quoted-null",
+    what: "With convert=nulls, the text NULL in quotes is lost.",
+    noticedBy: ofTypes,
+    test: "of NULL and \\N without quotes leaves them out, whatever the attribute",
+    replacements: [
+      [
+        "this.#nulls !== undefined && !isQuoted && isNullWord",
+        "this.#nulls !== undefined && (isQuoted || true) && isNullWord",
+      ],
+    ],
+  },
+  {
     name: "zeros-are-lost",
     what: "With types=infer, a number loses the zeros at its beginning.",
     noticedBy: ofTypes,

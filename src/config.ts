@@ -71,8 +71,10 @@ export interface Config {
   publicUrl: string | undefined;
   /** The receivers that webhooks can have although they are not public. */
   webhooks: { allow: readonly string[] };
-  /** How the service sends mail; `undefined` without `mail`. */
+  /** How the service sends mail; `undefined` without a mail server. */
   mail: MailSettings | undefined;
+  /** Whether the mails of a local service without a mail server go to its log. Otherwise each one is a file. */
+  logsMails: boolean;
   http: HttpSettings;
   host: string;
   port: number;
@@ -183,6 +185,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   ofFile.read([], () =>
     requireUsers(auth(), { declared: declared(), get, isLocal: isLocal(), secrets: providerSecrets }),
   );
+  ofFile.read(["mail"], () => requireLocalLog(get, isLocal()));
   ofFile.read([], () => requireDeletable(declared().collections, auth()?.users?.collection));
   // The variables of another application are its own matter.
   if (outside.isEmbedded !== true)
@@ -225,6 +228,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     publicUrl: get("publicUrl"),
     webhooks: { allow: get("webhooks.allow") },
     mail: mailOf(get, outside.env),
+    logsMails: get("mail") === "log",
     http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal() }),
     ...programOf(get, flags),
   };
@@ -245,6 +249,16 @@ async function secretsIn({ HOLDFAST_SECRET }: Outside["env"]): Promise<readonly 
 function isLocalService(get: Get): boolean {
   const forOthers = [get("publicUrl"), get("tls"), get("trustProxy")[0], get("hosts")[0]];
   return isLoopback(get("host")) && forOthers.every((each) => each === undefined);
+}
+
+/** Throws StartError if the log of a service that others can reach would contain codes with which they sign in. */
+function requireLocalLog(get: Get, isLocal: boolean): void {
+  if (get("mail") !== "log" || isLocal) return;
+  const [name] = (["publicUrl", "tls"] as const).filter((name) => get(name) !== undefined);
+  const [list] = (["trustProxy", "hosts"] as const).filter((name) => get(name).length > 0);
+  throw new StartError(
+    `mail: "log" is only for a service that only this machine can reach, because people sign in with the codes in the log. This service has ${name ?? list ?? "a host that is no loopback address"}. Name a mail server, such as { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" }.`,
+  );
 }
 
 /** Throws StartError with everything that the people who sign in do not fit. */

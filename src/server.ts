@@ -36,6 +36,8 @@ export interface RunningServer {
   threads: number;
   /** Whether it refuses all writes. */
   readOnly: boolean;
+  /** The folder with the mails of a local service; `undefined` if its mails go elsewhere, or it has no users. */
+  mailFolder: string | undefined;
   /** The URL of the metrics, if they have an address of their own. */
   metrics: string | undefined;
   /** Whether the store never had an API key, and the service can create one now. Throws the errors of the store. */
@@ -115,6 +117,7 @@ async function startAs(config: Config, options: StartOptions): Promise<RunningSe
       origin: originOf(server, tls !== undefined),
       threads: count,
       readOnly: service.readOnly,
+      mailFolder: service.readOnly ? undefined : opened.people?.mailFolder,
       metrics: parts.listener?.url,
       needsFirstKey: async () =>
         !service.readOnly && service.hasStarted() && (await opened.store.keys.all()).length === 0,

@@ -75,11 +75,12 @@ export async function serveUntilShutdown(
       log,
       writeLines,
       onFailure,
-      // Only a terminal shows a mail, because other outputs are often kept.
-      ...(process.stdout.isTTY === true && {
-        onLocalMail: ({ to, subject, text }: KeptMail) =>
-          process.stdout.write(`\n  mail to ${to}: ${subject}\n\n${indented(text)}\n`),
-      }),
+      // Only a terminal also shows a mail, because other outputs are often kept.
+      ...(process.stdout.isTTY === true &&
+        !config.logsMails && {
+          onLocalMail: ({ to, subject, text }: KeptMail) =>
+            process.stdout.write(`\n  mail to ${to}: ${subject}\n\n${indented(text)}\n`),
+        }),
     },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
@@ -168,7 +169,7 @@ interface Served {
 /** The address, the store, the mode, and a command to try. */
 function banner(
   config: Config,
-  { server: { origin, metrics, threads, readOnly }, hasConsole }: Served,
+  { server: { origin, metrics, threads, readOnly, mailFolder }, hasConsole }: Served,
 ): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
@@ -180,6 +181,7 @@ function banner(
     ...(threads === 1 ? [] : [`  threads     ${threads}`]),
     ...(config.http.hasFeed ? [] : [`  history     none: ${withoutHistory}`]),
     `  try         ${first === undefined && !readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
+    ...(mailFolder === undefined ? [] : [`  mail        ${mailFolder}: each mail is a file there`]),
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}`]),
     ...(config.http.metrics ? [`  metrics     ${origin}/metrics, for administrators`] : []),
     ...(config.http.docs ? [`  docs        ${origin}/docs`] : []),

@@ -45,10 +45,11 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthOption 
   return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
 }
 
-/** How the service sends mail, with the password from the environment; `undefined` without `mail`. */
+/** How the service sends mail, with the password from the environment; `undefined` without a mail server. */
 export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefined {
   const settings = get("mail");
-  return settings && { ...settings, password: env[smtpPasswordVariable] || undefined };
+  if (settings === undefined || settings === "log") return undefined;
+  return { ...settings, password: env[smtpPasswordVariable] || undefined };
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
@@ -69,7 +70,7 @@ export function httpOf(
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
     users: auth?.users,
-    keepsMails: auth?.users !== undefined && isLocal && get("mail") === undefined,
+    keepsMails: auth?.users !== undefined && isLocal && [undefined, "log"].includes(get("mail") as "log"),
     console: get("console"),
     docs: get("docs"),
     compression: get("compression"),

@@ -71,8 +71,17 @@ export const mailSettings: Reader<Omit<MailSettings, "password">, MailOptions> =
   };
 };
 
+/** The settings of a mail server, or `log`: a local service writes each mail to its log. */
+export const mailOption: Reader<Omit<MailSettings, "password"> | "log", MailOptions | "log"> = (value) => {
+  if (value === "log") return value;
+  if (typeof value !== "string") return mailSettings(value);
+  throw new StartError(`${at} must be an object with from and smtp, or "log".`); // the value can be a secret
+};
+
 /** The settings with the names of the templates only. */
-export function shownMail({ templates, ...settings }: Omit<MailSettings, "password">): object {
+export function shownMail(mail: Omit<MailSettings, "password"> | "log"): object | "log" {
+  if (mail === "log") return mail;
+  const { templates, ...settings } = mail;
   return { ...settings, templates: Object.keys(templates) };
 }
 

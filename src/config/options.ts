@@ -7,7 +7,7 @@ import { type MetricsPlace, readMetricsPlace } from "../observe/place.ts";
 import { type StoreAddress, shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
 import { jwtSettings, shownJwt } from "./jwt.ts";
-import { mailSettings, shownMail } from "./mail.ts";
+import { mailOption, shownMail } from "./mail.ts";
 import type { Reader } from "./readers.ts";
 import * as read from "./readers.ts";
 import { userSettings } from "./user-options.ts";
@@ -229,10 +229,11 @@ export const options = {
     read: userSettings,
   }),
   mail: optional({
-    about: "how to send mail to users: `{ from, smtp }` and more",
+    about:
+      'how to send mail to users: `{ from, smtp }` and more. `"log"`: a local service writes each mail to its log',
     isPrivate: true,
     show: (value) => value && shownMail(value),
-    read: mailSettings,
+    read: mailOption,
   }),
   "webhooks.allow": option({
     fallback: [],

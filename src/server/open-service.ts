@@ -123,7 +123,7 @@ export interface OpenService {
   /** Also set if the service has no administrators over HTTP. */
   webhooks: Webhooks;
   /** The people who sign in; absent without `auth.users`. */
-  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users">;
+  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users" | "mailFolder">;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
@@ -236,6 +236,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     now,
     elapsed,
     warn: (text) => log.warn(text),
+    info: (text) => log.info(text),
     onLocalMail: options.onLocalMail,
     meter: meters?.people,
   });

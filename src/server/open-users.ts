@@ -12,6 +12,7 @@ import type { Store } from "../store/port/store.ts";
 import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
 import { HourlyWork } from "../users/hourly.ts";
+import { MailFolder } from "../users/mail/local-mail.ts";
 import { type KeptMail, MailQueue } from "../users/mail/mail-queue.ts";
 import { usualMailsPerHour } from "../users/mail/mail-settings.ts";
 import { Mirror } from "../users/mirror.ts";
@@ -47,6 +48,7 @@ export interface PeopleParts {
   /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
   warn: (message: string) => void;
+  info: (message: string) => void;
   /** Called with each mail that a local service keeps instead of sending it. */
   onLocalMail?: ((mail: KeptMail) => void) | undefined;
   /** @default nothing is counted */
@@ -59,6 +61,8 @@ export interface People {
   mail: MailQueue;
   /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
   keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
+  /** The folder of the mails of a local service without a mail server; `undefined` if its mails go elsewhere. */
+  mailFolder?: string | undefined;
   /** Hashes passwords, for all threads. */
   passwords: PasswordHasher;
   /** What this thread does for the passwords of another one. */
@@ -81,6 +85,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     parts.call === undefined
       ? createPasswordHasher({ onHash: (seconds) => meter?.onHash(seconds) })
       : joinPasswordHasher(parts.call);
+  const folder = config.http.keepsMails && !config.logsMails ? new MailFolder(config.store) : undefined;
   const mail = new MailQueue({
     records,
     vault: { seal: (...of) => vault().seal(...of), open: (...of) => vault().open(...of) },
@@ -93,7 +98,12 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     warn,
     onCommit: (listener) => store.onCommit(listener),
     isReady,
-    ...(parts.onLocalMail && { onLocalMail: parts.onLocalMail }),
+    folder,
+    onLocalMail: (kept, file) => {
+      if (file !== undefined) parts.info(`mail: a mail is in ${file}`);
+      else parts.info(`mail to ${kept.to}: ${kept.subject}\n\n${kept.text.trim()}\n`);
+      parts.onLocalMail?.(kept);
+    },
   });
   const audit = new Audit({
     records,
@@ -155,7 +165,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
   return {
     users,
     mail,
-    ...(config.http.keepsMails && { keptMails }),
+    ...(config.http.keepsMails && { keptMails, mailFolder: folder?.path }),
     passwords,
     hashMethods: () => hashMethods(passwords),
     prepare: async () => {
@@ -167,6 +177,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     },
     close: async () => {
       await mail.stop();
+      await folder?.close();
       await hourly.stop();
       await passwords.close();
     },

@@ -1,7 +1,7 @@
 /** The option `mail`: what it accepts, the place of each fault, and that no password is in a file or a message. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mailSettings, shownMail } from "../../src/config/mail.ts";
+import { mailOption, mailSettings, shownMail } from "../../src/config/mail.ts";
 import { compileConfig, originOf, remakeConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 
@@ -55,7 +55,7 @@ test("the sender is an address, with or without a name", () => {
 
 function faultsOf(mail: unknown): string[] {
   try {
-    mailSettings(mail);
+    mailOption(mail);
   } catch (error) {
     assert.ok(error instanceof StartError, String(error));
     for (const { text } of error.faults) assert.doesNotMatch(text, /hunter2/);

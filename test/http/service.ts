@@ -363,6 +363,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     mail: options.mail,
+    logsMails: false,
     openCollections,
     outside: {
       flags: {},

@@ -11,6 +11,7 @@ import { Problem } from "../../errors.ts";
 import { isOvertaken, put, type Records, remove, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { isMailAddress } from "../mail-address.ts";
+import { type MailFolder, mostKept } from "./local-mail.ts";
 import { type MailSettings, type MailValues, requirePassword, type TemplateName } from "./mail-settings.ts";
 import { renderMail } from "./mail-templates.ts";
 import { type OutgoingMail, type SendMail, type SmtpResult, smtpSender } from "./smtp.ts";
@@ -79,8 +80,10 @@ export interface MailParts {
   onCommit?: (listener: (collections: readonly string[]) => void) => () => void;
   /** Whether the store can be used. @default it always can */
   isReady?: () => boolean;
-  /** Called with each mail that is kept instead of sent. @default nothing happens */
-  onLocalMail?: (mail: KeptMail) => void;
+  /** Where a local service without a mail server writes its mails. @default it keeps them in memory only */
+  folder?: MailFolder | undefined;
+  /** Called with each mail that is kept instead of sent, and its file. @default nothing happens */
+  onLocalMail?: (mail: KeptMail, file: string | undefined) => void;
 }
 
 /** What the store has of a mail. */
@@ -107,9 +110,6 @@ const mostWaiting = 10_000;
 
 /** The most mails that an instance sends at the same time. */
 const mostAtOnce = 5;
-
-/** The most mails that a local service keeps. */
-const mostKept = 100;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -152,8 +152,7 @@ export class MailQueue {
   constructor(parts: MailParts) {
     this.#parts = parts;
     if (parts.settings !== undefined) requirePassword(parts.settings);
-    this.#deliver =
-      parts.settings === undefined ? async (mail) => this.#keep(mail) : smtpSender(parts.settings);
+    this.#deliver = parts.settings === undefined ? (mail) => this.#keep(mail) : smtpSender(parts.settings);
   }
 
   /** Whether mails reach somebody: the service has a mail server, or is local and keeps them. */
@@ -326,11 +325,19 @@ export class MailQueue {
     return Math.round(wait * (1 - jitter + 2 * jitter * this.#parts.random()));
   }
 
-  #keep({ at, to, subject, text }: OutgoingMail): SmtpResult {
+  async #keep(outgoing: OutgoingMail): Promise<SmtpResult> {
+    const { folder, onLocalMail } = this.#parts;
+    const { at, to, subject, text } = outgoing;
     const mail = { at, to, subject, text };
+    let file: string | undefined;
+    try {
+      file = await folder?.write(outgoing);
+    } catch (error) {
+      return { kind: "failed", reason: `its file cannot be written: ${(error as Error).message}` };
+    }
     this.#kept.push(mail);
     if (this.#kept.length > mostKept) this.#kept.shift();
-    this.#parts.onLocalMail?.(mail);
+    onLocalMail?.(mail, file);
     return { kind: "sent" };
   }
 

@@ -3,6 +3,16 @@ import type { Fault } from "../faults.ts";
 
 export const usersFaults: readonly Fault[] = [
   {
+    name: "mail-for-all",
+    what: "Every user of the machine can read the mails of a local service, and so its codes.",
+    noticedBy: "test/commands/local-mail",
+    test: "each mail is a file that only its user reads, and the output names its path and never its code",
+    replacements: [
+      ["mode: 0o600,", "mode: 0o644,"],
+      ["recursive: true, mode: 0o700", "recursive: true, mode: 0o755"],
+    ],
+  },
+  {
     name: "sealed-anywhere",
     what: "A sealed text does not belong to its place, so a copy of it can be read at another one.",
     noticedBy: "test/users/vault",

@@ -143,15 +143,19 @@ export async function remakeConfig({ file, content, outside }: ConfigOrigin): Pr
   return readConfig(found, { ...outside, given: readGiven(outside, faults), faults });
 }
 
-/** The configuration of a service in another application. Of its variables, only secrets count. Throws StartError with all faults. */
+/**
+ * The configuration of a service in another application. Of its variables, only secrets count. `encrypts`: the application serves https
+ * itself. Throws StartError with all faults.
+ */
 export async function compileConfig(
   content: FileContent,
   cwd: string,
   env: Outside["env"] = {},
+  { encrypts = false }: { encrypts?: boolean } = {},
 ): Promise<Config> {
   const file = { file: undefined, content, faults: new StartFaults() };
   const outside = { flags: {}, env: secretsOf(env), cwd, given: new Map(), faults: new StartFaults() };
-  return readConfig(file, { ...outside, isEmbedded: true });
+  return readConfig(file, { ...outside, application: { encrypts } });
 }
 
 /** The same configuration on another port. */
@@ -165,8 +169,8 @@ interface Reading extends Pick<ConfigSources, "flags" | "env" | "cwd" | "reports
   given: ReturnType<typeof readGiven>;
   /** The faults found so far, to which faults outside the file are added. */
   faults: StartFaults;
-  /** Whether another application serves it, at an address that the configuration does not know. @default false */
-  isEmbedded?: boolean;
+  /** The application that serves it, at an address that the configuration does not know. @default the service listens itself */
+  application?: { encrypts: boolean };
 }
 
 async function readConfig({ file, content, faults: ofFile }: FoundFile, outside: Reading): Promise<Config> {
@@ -179,16 +183,26 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
   faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
-  const isLocal = () => outside.isEmbedded !== true && isLocalService(get);
+  const { application } = outside;
+  const isEmbedded = application !== undefined;
+  // The plugin looks at the address of each request.
+  const isLocal = () => application?.encrypts !== true && isLocalService(get);
   const secrets = await faults.wait([], () => secretsIn(outside.env));
   const providerSecrets = providerSecretsIn(outside.env);
   ofFile.read([], () =>
-    requireUsers(auth(), { declared: declared(), get, isLocal: isLocal(), secrets: providerSecrets }),
+    requireUsers(auth(), {
+      declared: declared(),
+      get,
+      isLocal: isLocal(),
+      isEmbedded,
+      secrets: providerSecrets,
+    }),
   );
+  ofFile.read(["docs"], () => isEmbedded && requireFreeDocs(declared(), get));
   ofFile.read(["mail"], () => requireLocalLog(get, isLocal()));
   ofFile.read([], () => requireDeletable(declared().collections, auth()?.users?.collection));
   // The variables of another application are its own matter.
-  if (outside.isEmbedded !== true)
+  if (!isEmbedded)
     ofFile.read([], () => auth()?.users === undefined && requireNoProviderSecrets(providerSecrets));
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
@@ -229,7 +243,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     webhooks: { allow: get("webhooks.allow") },
     mail: mailOf(get, outside.env),
     logsMails: get("mail") === "log",
-    http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal() }),
+    http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal(), isEmbedded }),
     ...programOf(get, flags),
   };
   const { corsOrigins } = config.http;
@@ -251,6 +265,14 @@ function isLocalService(get: Get): boolean {
   return isLoopback(get("host")) && forOthers.every((each) => each === undefined);
 }
 
+/** In an application, the pages are below the prefix, as the collections. Throws StartError if one of these has the path of `/docs`. */
+function requireFreeDocs({ collections }: Declared, get: Get): void {
+  if (!get("docs") || get("prefix") === "" || !collections.has("docs")) return;
+  throw new StartError(
+    `docs: the page for trying requests would have the path ${get("prefix")}/docs of the collection "docs". Set docs to false, or choose another name for the collection.`,
+  );
+}
+
 /** Throws StartError if the log of a service that others can reach would contain codes with which they sign in. */
 function requireLocalLog(get: Get, isLocal: boolean): void {
   if (get("mail") !== "log" || isLocal) return;
@@ -268,7 +290,7 @@ function requireUsers(
     declared,
     get,
     ...others
-  }: { declared: Declared; get: Get } & Pick<UserSurroundings, "isLocal" | "secrets">,
+  }: { declared: Declared; get: Get } & Pick<UserSurroundings, "isLocal" | "isEmbedded" | "secrets">,
 ): void {
   if (auth?.users === undefined) return;
   requireUsable(auth.users, {

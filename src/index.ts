@@ -15,6 +15,7 @@ export type { AdministratorRule } from "./access/roles.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 export type { JwtOptions } from "./config/jwt.ts";
 export type { UserOptions } from "./config/user-options.ts";
+export type { HookCaller } from "./http/wire/mount.ts";
 
 /** The content of a configuration file. */
 export interface HoldfastConfig extends GivenOptions {

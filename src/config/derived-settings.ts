@@ -55,10 +55,16 @@ export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefi
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
 export function httpOf(
   get: Get,
-  { cwd, auth, isLocal }: { cwd: string; auth: AuthOption | undefined; isLocal: boolean },
+  {
+    cwd,
+    auth,
+    isLocal,
+    isEmbedded,
+  }: { cwd: string; auth: AuthOption | undefined; isLocal: boolean; isEmbedded: boolean },
 ): HttpSettings {
   return {
     prefix: get("prefix"),
+    pagesBelow: isEmbedded ? get("prefix") : undefined,
     hosts: get("hosts"),
     corsOrigins: get("cors.origins") ?? (auth === undefined ? ["loopback"] : []),
     rate: get("limits.rate"),

@@ -257,6 +257,8 @@ export interface UserSurroundings {
   /** Whether the service is local or has a mail server. */
   hasMail: boolean;
   isLocal: boolean;
+  /** Whether it is part of another application. */
+  isEmbedded: boolean;
   /** The secrets of providers, by name. */
   secrets: Readonly<Record<string, string>>;
 }
@@ -273,8 +275,10 @@ export function requireUsable(users: UserSettings, { declared, ...others }: User
       faults.read([...own, "mirror", member], () => requireMirror(profiles, member, name));
   }
   if (!others.hasUrl) {
-    const advice =
-      "Set publicUrl, such as https://shop.example, or a loopback host without trustProxy, hosts and tls.";
+    const local = others.isEmbedded
+      ? "remove hosts, and serve the application without https"
+      : "a loopback host without trustProxy, hosts and tls";
+    const advice = `Set publicUrl, such as https://shop.example, or ${local}.`;
     faults.add(
       own,
       `${at}: others can reach this service, so links in mails and cookies need its address. ${advice}`,

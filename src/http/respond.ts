@@ -124,7 +124,7 @@ function optionsResponse(
 ): HttpResponse {
   const headers: Record<string, string> = { "cache-control": noStore, ...path?.accept };
   if (path !== undefined) headers.allow = path.allow;
-  if (service.settings.docs) headers.link = serviceDescription;
+  if (service.settings.docs) headers.link = serviceDescription(service.settings);
   if (isPreflight(request, service.settings)) Object.assign(headers, preflightHeaders);
   return { status: 204, headers, body: undefined };
 }

@@ -5,10 +5,12 @@ import { Problem } from "../errors.ts";
 import { isInternal } from "../store/port/record.ts";
 import { webhooksName } from "../webhooks/webhook.ts";
 import { namesHtml } from "./protocol/accept.ts";
+import { isLoopback, plainAddress } from "./protocol/hosts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { hostOf, isAbsolute, splitTarget } from "./protocol/target.ts";
 import { requireWellFormed } from "./protocol/well-formed.ts";
 import { type EndpointPath, type FoundPath, findCollection, type Service } from "./service.ts";
+import type { HttpSettings } from "./settings.ts";
 
 /** What a request target addresses. */
 export type Route =
@@ -66,7 +68,9 @@ export function resourcePath(collectionPath: string, id: string): string {
 }
 
 /** The value of a Link header that leads to the OpenAPI document (RFC 8631). */
-export const serviceDescription = '</openapi.json>; rel="service-desc"';
+export function serviceDescription({ pagesBelow = "" }: HttpSettings): string {
+  return `<${pagesBelow}/openapi.json>; rel="service-desc"`;
+}
 
 const healthPath = /^\/(?:livez|readyz|healthz)$/;
 
@@ -126,25 +130,25 @@ export function canHavePage({ isEmbedded }: Service, request: HttpRequest): bool
 }
 
 /** The template of a route, such as `/api/v1/articles/{id}`: its path in the OpenAPI document; `undefined` if the path is unknown. */
-export function templateOf({ collections, settings: { prefix } }: Service, route: Route): string | undefined {
+export function templateOf({ collections, settings }: Service, route: Route): string | undefined {
   if (route.kind === "nothing") return route.outside === "/" ? "/" : undefined;
   if (route.kind === "service") return "*";
-  if (route.kind === "own") return fullTemplate(route.endpoint, prefix);
+  if (route.kind === "own") return fullTemplate(route.endpoint, settings);
   const { endpoint, collection, nested } = route;
   const { name } = nested?.parent ?? collection;
   const relation = nested === undefined ? "" : nested.relation.name;
   // All undeclared collections share one template, because clients choose their names.
   const isKnown = collections.has(name) || isInternal(name);
-  return fullTemplate(endpoint, prefix, isKnown ? { collection: name, relation } : {});
+  return fullTemplate(endpoint, settings, isKnown ? { collection: name, relation } : {});
 }
 
 /** The template of a path of the table with the prefix, and with these names in place of its parameters. */
 export function fullTemplate(
   { template, isOutside }: Pick<EndpointPath, "template" | "isOutside">,
-  prefix: string,
+  { prefix, pagesBelow = "" }: Pick<HttpSettings, "prefix" | "pagesBelow">,
   { collection, relation }: { collection?: string; relation?: string } = {},
 ): string {
-  if (isOutside) return template;
+  if (isOutside) return pagesBelow + template;
   if (template === "/") return prefix || "/";
   const path = collection === undefined ? template : template.replace("{collection}", () => collection);
   return prefix + (relation === undefined ? path : path.replace("{relation}", () => relation));
@@ -167,6 +171,7 @@ function hasHost(): Problem {
 }
 
 function requireOwnHost(service: Service, request: HttpRequest): void {
+  requireLoopback(service, request);
   const host = hostOf(request);
   if (service.isOwnHost(host)) return;
   const advice =
@@ -174,6 +179,15 @@ function requireOwnHost(service: Service, request: HttpRequest): void {
   throw new Problem(
     "MISDIRECTED",
     `The service does not accept requests for the host "${host}". Use localhost or a loopback address, or ${advice}.`,
+  );
+}
+
+/** An application can listen on any address. A request that it injects itself has none. */
+function requireLoopback({ isForLoopback = false }: Service, { socket }: HttpRequest): void {
+  if (!isForLoopback || isLoopback(plainAddress(socket.localAddress ?? "localhost"))) return;
+  throw new Problem(
+    "MISDIRECTED",
+    "Without publicUrl, the service with its users is for this machine only. This request came to an address that others can reach. Use a loopback address, or set publicUrl.",
   );
 }
 
@@ -193,12 +207,14 @@ function requireShortTarget({ settings }: Service, { method, target }: HttpReque
 function matchTarget(service: Service, request: HttpRequest): Route {
   if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
   const { path, query } = splitTarget(request.target);
-  const { prefix } = service.settings;
+  const { prefix, pagesBelow } = service.settings;
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
   const isPrefix = path === prefix || (isUnderPrefix && path.length === prefix.length + 1);
   if (isPrefix) return ownRoute(service.endpoints.find(service, []), query);
   const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);
-  const outside = !isUnderPrefix || prefix === "" ? service.endpoints.findOutside(service, path) : undefined;
+  const isOutside = pagesBelow !== undefined || !isUnderPrefix || prefix === "";
+  const page = path.slice((pagesBelow ?? "").length);
+  const outside = isOutside ? service.endpoints.findOutside(service, page) : undefined;
   if (outside !== undefined) return ownRoute(outside, query);
   if (isUnderPrefix) return matchSegments(service, segments, query);
   if (path !== "" && !path.startsWith("/")) return nothing;

@@ -126,7 +126,7 @@ export interface ContentRule {
 export interface EndpointPath {
   /** The path, such as `/_keys/{id}`. */
   readonly template: string;
-  /** Whether it is outside the prefix. */
+  /** Whether it is outside the prefix; in an application, below its pages. */
   readonly isOutside: boolean;
   /** Whether its last segment is the name of a relation. */
   readonly isNested: boolean;
@@ -214,6 +214,8 @@ export interface Surface {
   isBatch?: boolean;
   /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
   isEmbedded: boolean;
+  /** Whether it refuses requests that did not come to a loopback address of this machine. @default false */
+  isForLoopback?: boolean;
   /**
    * Its address for its users, without a path; `undefined` if it does not know it. A request never decides it: `Host` can be
    * forged. It is complete when the service listens.

@@ -6,6 +6,11 @@ import type { UserSettings } from "../users/user-settings.ts";
 export interface HttpSettings {
   /** The path of the collections. It starts with `/` and does not end with `/`, or is `""`. @default "/api/v1" */
   prefix: string;
+  /**
+   * In an application, the path below which the service has its pages and descriptions: the prefix. `undefined`: they are at the root.
+   * @default undefined
+   */
+  pagesBelow: string | undefined;
   /** Host names of the service, in addition to the loopback names (lower case, no port). @default [] */
   hosts: readonly string[];
   /** Origins that browsers can call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */

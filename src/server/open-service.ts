@@ -292,6 +292,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     hasStarted: preparation.isComplete,
     endpoints: endpointTable,
     isEmbedded,
+    isForLoopback: isEmbedded && config.isLocal && config.auth?.users !== undefined,
     collections: config.collections,
     openCollections: config.openCollections,
     settings: http,

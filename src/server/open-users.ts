@@ -131,6 +131,7 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     readOnly,
     title: config.http.info.title,
     publicUrl: () => service().publicUrl ?? "",
+    pagesUrl: () => `${service().publicUrl ?? ""}${config.http.pagesBelow ?? ""}`,
     isLocal,
     identity: parts.identity,
     vault: {

@@ -2,6 +2,8 @@
 import { requirePlainObject } from "../config/option-values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { isLoopback } from "../http/protocol/hosts.ts";
+import type { Service } from "../http/service.ts";
 import { type App, mountService } from "../http/wire/mount.ts";
 import { withoutHistory } from "../store/port/options.ts";
 import { openService } from "./open-service.ts";
@@ -17,7 +19,6 @@ export const applicationOptions = [
   "requireTls",
   "trustProxy",
   "console",
-  "docs",
   "drainDelayMs",
   "stopTimeoutMs",
 ] as const;
@@ -43,18 +44,21 @@ export async function openFor(app: App, config: Record<string, unknown>): Promis
   refuseApplicationOptions(config);
   // Fastify already puts a prefix that the application passes before the paths of this plugin.
   const below = config.prefix === undefined ? "/api/v1" : "";
-  // The console and the documents are outside the prefix, so the plugin does not serve them.
-  const content = { ...config, prefix: `${app.prefix}${below}`, console: false, docs: false };
+  // The page at the root belongs to the application, so it has no console.
+  const content = { ...config, prefix: `${app.prefix}${below}`, console: false };
   const { log } = app;
-  const { service, drain, endStreams, close } = await openService(
-    await compileConfig(content, process.cwd(), process.env),
-    {
-      log,
-      onFailure: (reason) => log.error(reason),
-      isEmbedded: true,
-      decidedElsewhere: [...applicationOptions, ...applicationLimits.map((name) => `limits.${name}`)],
-    },
-  );
+  const encrypts = Boolean(app.initialConfig.https);
+  const compiled = await compileConfig(content, process.cwd(), process.env, { encrypts });
+  const opened = await openService(compiled, {
+    log,
+    onFailure: (reason) => log.error(reason),
+    isEmbedded: true,
+    decidedElsewhere: [...applicationOptions, ...applicationLimits.map((name) => `limits.${name}`)],
+  });
+  const { service, drain, endStreams, close, people } = opened;
+  if (compiled.isLocal) followAddress(app, service);
+  if (people?.mailFolder !== undefined && !service.readOnly)
+    log.info(`mail: each mail is a file in ${people.mailFolder}`);
   if (service.feed === undefined) log.info(`history is "none": ${withoutHistory}`);
   return {
     serve: async (plugin) => {
@@ -66,6 +70,20 @@ export async function openFor(app: App, config: Record<string, unknown>): Promis
     },
     close,
   };
+}
+
+/** The application chooses the port, and the address, which others can reach. */
+function followAddress({ server, log }: App, service: Service): void {
+  service.publicUrl = "http://localhost";
+  server.on("listening", () => {
+    const listener = server.address();
+    if (listener === null || typeof listener === "string") return;
+    service.publicUrl = `http://localhost:${listener.port}`;
+    if (service.isForLoopback === true && !isLoopback(listener.address))
+      log.warn(
+        `auth.users: others can reach ${listener.address}. Without publicUrl, the service answers only requests to a loopback address of this machine.`,
+      );
+  });
 }
 
 function refuseApplicationOptions(config: Record<string, unknown>): void {

@@ -44,7 +44,7 @@ export class Administration {
    * before it. Returns `undefined` if an account administers already, or if no role administers.
    */
   async inviteFirst(): Promise<string | undefined> {
-    const { records, newUuid, now, publicUrl, administrators } = this.#parts;
+    const { records, newUuid, now, pagesUrl, administrators } = this.#parts;
     const [role] = administrators.flatMap((rule) => ("role" in rule ? [rule.role] : []));
     if (role === undefined) return undefined;
     const { text, id: hash } = newTicketText();
@@ -57,7 +57,7 @@ export class Administration {
       const invitation: Invitation = { id, hash, ...who, user: undefined, ...times };
       const earlier = endInvitations(await records.invitationsFor(anyAddress));
       const changes = [...earlier, put(invitationsName, id, undefined, invitation)];
-      return { changes, result: linkTo(publicUrl(), `invitation=${text}`) };
+      return { changes, result: linkTo(pagesUrl(), `invitation=${text}`) };
     });
   }
 

@@ -86,7 +86,7 @@ export class Invitations {
     { address: email, key: address }: MailAddress,
     asked: Pick<Invitation, "roles" | "claims" | "profile" | "user" | "replaces">,
   ): Promise<MadeInvitation & { changes: Change[] }> {
-    const { records, newUuid, now, publicUrl } = this.#parts;
+    const { records, newUuid, now, pagesUrl } = this.#parts;
     const at = now();
     const { text, id: hash } = newTicketText();
     const ofAddress = await records.invitationsFor(address);
@@ -103,7 +103,7 @@ export class Invitations {
     const invitation: Invitation = { id: newUuid(), hash, email, address, ...asked, roles, ...times };
     return {
       invitation,
-      link: linkTo(publicUrl(), `invitation=${text}`),
+      link: linkTo(pagesUrl(), `invitation=${text}`),
       changes: [...ended, put(invitationsName, invitation.id, undefined, invitation)],
     };
   }
@@ -153,8 +153,8 @@ export async function requireInvitation(
 }
 
 /** A link to a place on the page for signing in. Its secrets are in the fragment, which no server gets. */
-export function linkTo(publicUrl: string, fragment: string): string {
-  return `${publicUrl}/_sign-in#${fragment}`;
+export function linkTo(pagesUrl: string, fragment: string): string {
+  return `${pagesUrl}/_sign-in#${fragment}`;
 }
 
 /** What the audit says of an invitation. */

@@ -133,8 +133,8 @@ export interface TicketParts {
   onMail: () => void;
   /** The most mails with codes of the service in an hour. */
   mailsPerHour: number;
-  /** Where people find the service: an origin. */
-  publicUrl: () => string;
+  /** Where people find the pages of the service: an origin, in an application with the prefix. */
+  pagesUrl: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
   /** The most tickets in the store. */
@@ -202,7 +202,7 @@ export class Tickets {
     content,
     isOwner = false,
   }: TicketAsked): Promise<GivenTicket> {
-    const { records, vault, mailChange, onMail, publicUrl, now } = this.#parts;
+    const { records, vault, mailChange, onMail, pagesUrl, now } = this.#parts;
     const { text, id } = newTicketText();
     const code = newCode();
     const at = now();
@@ -227,7 +227,7 @@ export class Tickets {
       const sent: MailToSend = {
         template,
         to: to.address,
-        values: { code, link: `${publicUrl()}/_sign-in#code=${code}`, minutes: String(ticketMs / 60_000) },
+        values: { code, link: `${pagesUrl()}/_sign-in#code=${code}`, minutes: String(ticketMs / 60_000) },
         expiresAt: made.expiresAt,
       };
       const mails = isMailed ? [await mailChange(sent, at)] : [];

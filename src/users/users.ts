@@ -72,6 +72,8 @@ export interface UserParts {
   title: string;
   /** Where people find the service: an origin. */
   publicUrl: () => string;
+  /** Where people find its pages: the origin, in an application with the prefix. */
+  pagesUrl: () => string;
   /** Whether only this machine reaches the service, without https. */
   isLocal: boolean;
   /** Six characters that name the store. */
@@ -312,6 +314,11 @@ export class Users {
   /** Where people find the service: an origin. */
   get publicUrl(): string {
     return this.#parts.publicUrl();
+  }
+
+  /** Where people find its pages. */
+  get pagesUrl(): string {
+    return this.#parts.pagesUrl();
   }
 
   /** The own address of the providers, if a browser has come to a local service by another name of this machine. */
@@ -756,7 +763,7 @@ export class Users {
     const mail = {
       template: "notice",
       to: email,
-      values: { notice, link: linkTo(this.#parts.publicUrl(), place) },
+      values: { notice, link: linkTo(this.#parts.pagesUrl(), place) },
       expiresAt: at + noticeMs,
       user: id,
     } as const;

@@ -323,7 +323,17 @@ test("a service for others needs an address, a mail server and a secret before p
   assert.match((await faultsOf(withUrl, { env })).join(), /^auth\.users \| .*Set mail/);
   const complete = await load({ ...withUrl, mail }, { env });
   assert.equal(complete.secrets.length, 1);
-  await assert.rejects(compileConfig(withUsers(), root), /auth\.users: others can reach this service/);
+  const inApplication = await compileConfig(withUsers(), root);
+  assert.equal(inApplication.isLocal, true, "the plugin looks at the address of each request");
+  const others = [
+    compileConfig(withUsers({}, { hosts: ["shop.example"] }), root),
+    compileConfig(withUsers(), root, {}, { encrypts: true }),
+  ];
+  for (const refused of others)
+    await assert.rejects(
+      refused,
+      /auth\.users: others can reach this service.*remove hosts, and serve the application without https/,
+    );
 });
 
 test("the threads get the same secrets", async () => {

@@ -78,8 +78,8 @@ async function checkList(origin: string, path: string, names: readonly string[])
   const list = await fetch(`${origin}${path}`, { headers: browser });
   assert.equal(list.status, 200, path);
   assert.equal(list.headers.get("content-type"), "application/json; charset=utf-8");
-  assert.equal(list.headers.get("link"), null);
   const below = path.replace(/\/$/, "");
+  assert.equal(list.headers.get("link"), `<${below}/openapi.json>; rel="service-desc"`);
   assert.deepEqual(await list.json(), {
     collections: names.map((name) => ({ name, href: `${below}/${name}` })),
   });
@@ -125,7 +125,7 @@ test("the paths that describe and administer the service work in an application"
     options: { name: string; source: string }[];
   };
   assert.equal(shown.find(({ name }) => name === "store")?.source, "application");
-  for (const name of ["host", "port", "tls", "docs", "limits.headers"])
+  for (const name of ["host", "port", "tls", "console", "limits.headers"])
     assert.ok(!shown.some((each) => each.name === name), name);
   for (const path of ["_keys", "_configuration"])
     assert.equal((await fetch(`${guarded.origin}/api/v1/${path}`)).status, 404);

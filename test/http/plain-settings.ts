@@ -3,6 +3,7 @@ import { defaultLimits, type HttpSettings } from "../../src/http/settings.ts";
 
 export const plainSettings: HttpSettings = {
   prefix: "/api/v1",
+  pagesBelow: undefined,
   hosts: [],
   corsOrigins: [],
   rate: undefined,

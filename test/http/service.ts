@@ -372,6 +372,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     },
     http: {
       prefix: options.prefix ?? "/api/v1",
+      pagesBelow: undefined,
       hosts: options.hosts ?? [],
       corsOrigins: options.corsOrigins ?? ["loopback"],
       rate: options.rate,

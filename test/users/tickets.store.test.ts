@@ -26,7 +26,7 @@ async function open(t: TestContext, more: Partial<ConstructorParameters<typeof T
     mailChange: async () => put("_mail", `m${now}`, undefined, {}),
     onMail: () => {},
     mailsPerHour: 1_000,
-    publicUrl: () => "https://shop.example",
+    pagesUrl: () => "https://shop.example",
     now: () => now,
     ...more,
   });

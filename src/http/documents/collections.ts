@@ -20,13 +20,13 @@ export async function collectionsDocument(
   service: Service,
   caller: Pick<Caller, "principal">,
 ): Promise<Document> {
-  const { docs, prefix } = service.settings;
+  const { settings } = service;
   const names = await listedNames(service, caller);
-  const collections = names.map((name) => ({ name, href: `${prefix}/${name}` }));
+  const collections = names.map((name) => ({ name, href: `${settings.prefix}/${name}` }));
   return {
     status: 200,
     type: jsonType,
     body: JSON.stringify({ collections }),
-    ...(docs ? { headers: { link: serviceDescription } } : {}),
+    ...(settings.docs ? { headers: { link: serviceDescription(settings) } } : {}),
   };
 }

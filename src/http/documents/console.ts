@@ -29,10 +29,16 @@ export async function consolePage({ settings }: Service): Promise<Document | und
 
 /** The page on which people sign in; `undefined` if it was not built, or if the service has no users. */
 export async function signInPage({ settings }: Service): Promise<Document | undefined> {
-  const { prefix, users, info } = settings;
+  const { prefix, pagesBelow, users, info } = settings;
   if (users === undefined) return undefined;
   const { collection, origins } = users;
-  return pageOf("sign-in.html", { prefix, users: collection, origins: origins.join(" "), title: info.title });
+  const fromPage = prefix.slice(pagesBelow?.length ?? 0);
+  return pageOf("sign-in.html", {
+    prefix: fromPage,
+    users: collection,
+    origins: origins.join(" "),
+    title: info.title,
+  });
 }
 
 async function pageOf(name: string, tags: Readonly<Record<string, string>>): Promise<Document | undefined> {

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { readProgramFile } from "../../program.ts";
 import type { Document } from "../operations/result.ts";
+import type { HttpSettings } from "../settings.ts";
 
 /** The files of the reference that the page loads, with their types. The build copies them beside the program. */
 const files: Readonly<Record<string, string>> = {
@@ -15,14 +16,17 @@ const files: Readonly<Record<string, string>> = {
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The part of the page of this name; `undefined` if it does not exist, or the reference is not installed. */
-export async function docsFile(name: string): Promise<Document | undefined> {
+/** The part of the page of this name. In an application, it is below the prefix. `undefined` if it does not exist, or the reference is not installed. */
+export async function docsFile(
+  name: string,
+  { pagesBelow = "" }: Pick<HttpSettings, "pagesBelow">,
+): Promise<Document | undefined> {
   if (name === "docs") {
     const isInstalled = (await read("standalone.js")) !== undefined;
     return isInstalled ? page(html, "text/html; charset=utf-8") : undefined;
   }
   if (name === "docs/") return toPage;
-  if (name === "docs/start.js") return page(docsScript, "text/javascript; charset=utf-8");
+  if (name === "docs/start.js") return page(docsScript(pagesBelow), "text/javascript; charset=utf-8");
   if (name === "docs/page.css") return page(docsStyle, "text/css; charset=utf-8");
   const type = Object.hasOwn(files, name) ? files[name] : undefined;
   if (type === undefined) return undefined;
@@ -92,9 +96,9 @@ const html = `<!doctype html>
 
 /**
  * Loads the OpenAPI document and shows it, in version 3.2 because of QUERY. The page leaves out aliases of parameters, which the document marks with
- * `x-holdfast-alias`. It shows each filter by attribute as a parameter that can be filled in, with its operators in the text.
+ * `x-holdfast-alias`. The paths in the document have the prefix, so requests start above the pages. It shows each filter by attribute as a parameter that can be filled in, with its operators in the text.
  */
-const docsScript = `(async () => {
+const docsScript = (pagesBelow: string) => `(async () => {
   const response = await fetch("openapi-3.2.json");
   const content = await response.json();
   const resolve = (part) =>
@@ -120,7 +124,7 @@ const docsScript = `(async () => {
   document.getElementById("loading").remove();
   Scalar.createApiReference("#page", {
     content,
-    baseServerURL: new URL(".", location.href).href.slice(0, -1),
+    baseServerURL: new URL("${"../".repeat(pagesBelow.split("/").length - 1) || "."}", location.href).href.slice(0, -1),
     agent: { disabled: true },
     mcp: { disabled: true },
     telemetry: false,

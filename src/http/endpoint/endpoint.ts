@@ -22,6 +22,8 @@ export interface Endpoint<Parsed = unknown, D extends InDocument = InDocument, R
   readonly path: string;
   /** Whether the path is outside the prefix. @default false */
   readonly isOutside?: true;
+  /** Whether a path outside the prefix is also in an application, where it is below the prefix. @default false */
+  readonly isInApplications?: true;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "QUERY";
   /** Whether a service has it. @default always */
   readonly exists?: (described: Described) => boolean;

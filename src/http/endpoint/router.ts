@@ -133,7 +133,7 @@ export class EndpointTable implements EndpointPaths {
     const shown = this.#paths.filter((path) => existsIn(path, described) && path.endpoints.every(isShown));
     return Object.fromEntries(
       shown.map((path) => [
-        fullTemplate(path, described.settings.prefix),
+        fullTemplate(path, described.settings),
         pathItem(path, described, { path: namesParts(path) }),
       ]),
     );
@@ -169,7 +169,7 @@ export class EndpointTable implements EndpointPaths {
     const path = [idParameter(parent.collection.idKind), ...nested.path];
     return Object.fromEntries(
       this.#nested.map((each) => [
-        fullTemplate(each, settings.prefix, names),
+        fullTemplate(each, settings, names),
         pathItem(each, nested, { path, about: nested, parent }),
       ]),
     );
@@ -182,7 +182,7 @@ export class EndpointTable implements EndpointPaths {
     const who = path?.methods.get("GET")?.who;
     if (path === undefined || who === undefined) throw new Error("The table must have the feeds.");
     return {
-      address: about === undefined ? fullTemplate(path, described.settings.prefix) : addressOf(path, about),
+      address: about === undefined ? fullTemplate(path, described.settings) : addressOf(path, about),
       credential: credentialFor(who, described, { about }),
     };
   }
@@ -270,8 +270,13 @@ function hasId({ template }: EndpointPath): boolean {
 }
 
 /** A batch has no administration. */
-function existsIn({ endpoints: [first], isAdministrative }: TablePath<never>, described: Described): boolean {
+function existsIn(
+  { endpoints: [first], isAdministrative, isOutside }: TablePath<never>,
+  described: Described,
+): boolean {
   if (described.isBatch === true && isAdministrative) return false;
+  const isOfApplication = described.settings.pagesBelow !== undefined && isOutside;
+  if (isOfApplication && first?.isInApplications !== true) return false;
   return first?.exists?.(described) ?? true;
 }
 
@@ -294,7 +299,7 @@ function namesIn(
 
 /** The path of a collection in the document. */
 function addressOf(path: EndpointPath, { settings, collection, path: inPath }: About): string {
-  return fullTemplate(path, settings.prefix, inPath.length > 0 ? {} : { collection: collection.name });
+  return fullTemplate(path, settings, inPath.length > 0 ? {} : { collection: collection.name });
 }
 
 /** The parameters of a path of the service itself. */

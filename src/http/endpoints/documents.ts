@@ -6,7 +6,7 @@ import { descriptionOf } from "../describe/descriptions.ts";
 import { absence, documentResult, rootPage } from "../documents/root-page.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import type { EndpointTable } from "../endpoint/router.ts";
-import { json, type Part, ref, text } from "../openapi/described.ts";
+import { type Described, json, type Part, ref, text } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
 import { jsonType } from "../protocol/message.ts";
@@ -28,6 +28,7 @@ interface DocumentRow
     | "parse"
     | "isDescribed"
     | "isFree"
+    | "isInApplications"
   > {
   /** `undefined` if it does not exist. */
   document(service: Service, asked: Asked): Document | undefined | Promise<Document | undefined>;
@@ -103,12 +104,14 @@ export const documentEndpoints: readonly Endpoint[] = [
   }),
   description({
     path: "/openapi.json",
+    isInApplications: true,
     id: "getOpenApi",
     summary: "Get this description as OpenAPI 3.1",
     description: "Describes the interface in OpenAPI 3.1.",
   }),
   description({
     path: "/openapi-3.2.json",
+    isInApplications: true,
     id: "getOpenApi32",
     summary: "Get this description as OpenAPI 3.2",
     description: "Describes the interface in OpenAPI 3.2.",
@@ -150,15 +153,24 @@ export const documentEndpoints: readonly Endpoint[] = [
       },
     },
   }),
-  publicDocument({ ...page("getDocs"), path: "/docs", document: (service) => docsFile(service, "docs") }),
+  publicDocument({
+    ...page("getDocs"),
+    isInApplications: true,
+    exists: isDocsPath,
+    path: "/docs",
+    document: (service) => docsFile(service, "docs"),
+  }),
   publicDocument({
     ...page("getDocsFile"),
+    isInApplications: true,
+    exists: isDocsPath,
     path: "/docs/{file}",
     names: { file: { description: "The name of the file." } },
     document: (service, { names }) => docsFile(service, `docs/${names.file}`),
   }),
   publicDocument({
     ...page("getConsoleFile"),
+    isInApplications: true,
     path: "/_console/{file}",
     names: {
       file: { description: "The name of the file.", is: (name) => isName(name) && name !== "first-key" },
@@ -169,6 +181,7 @@ export const documentEndpoints: readonly Endpoint[] = [
   }),
   publicDocument({
     ...page("getSignInPage"),
+    isInApplications: true,
     path: "/_sign-in",
     exists: ({ settings }) => settings.users !== undefined,
     parse: (_, { route }) => requireNoParameters(withoutReturn(route.query)),
@@ -205,8 +218,13 @@ function withoutReturn(query: string): string {
   return String(parameters);
 }
 
+/** In an application, a collection can have the path if the service has no descriptions. */
+function isDocsPath({ settings }: Pick<Described, "settings">): boolean {
+  return settings.docs || settings.pagesBelow === undefined;
+}
+
 async function docsFile({ settings }: Service, name: string): Promise<Document | undefined> {
-  return settings.docs ? (await import("../documents/docs-page.ts")).docsFile(name) : undefined;
+  return settings.docs ? (await import("../documents/docs-page.ts")).docsFile(name, settings) : undefined;
 }
 
 /** A description of the interface. With `docs: false`, its path has methods, but no document. */

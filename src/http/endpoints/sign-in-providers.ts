@@ -245,7 +245,7 @@ function failed(
 
 /** The page of sign-in. What it gets is behind `#`, so no server sees it. */
 function pageOf(users: Users, returnTo: string, content: Record<string, string>): string {
-  const url = new URL("/_sign-in", users.publicUrl);
+  const url = new URL(`${users.pagesUrl}/_sign-in`);
   // The page takes a path for the service itself.
   url.searchParams.set(
     "return",

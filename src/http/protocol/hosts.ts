@@ -19,6 +19,11 @@ export function isLoopback(name: string): boolean {
   return family !== 0 && loopback.check(name, family === 4 ? "ipv4" : "ipv6");
 }
 
+/** An address of a socket. A socket for both families writes an IPv4 address as `::ffff:127.0.0.1`. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/, "");
+}
+
 /** The name in a Host value, in lower case and without brackets and port. Throws INVALID_REQUEST. */
 function hostName(host: string): string {
   const match = hostShape.exec(host);

@@ -1,8 +1,10 @@
 /** Serves a service inside an application of Fastify. This is the only file that knows Fastify. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Principal } from "../../access/principal.ts";
 import { Admission, Ticket } from "../admission/ticket.ts";
+import { identify } from "../caller/admit.ts";
 import { hasContent } from "../protocol/content.ts";
 import type { Content } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
@@ -12,6 +14,27 @@ import { contentIn, createRequestIds, createServe, createWire } from "./serve.ts
 
 /** The application of Fastify that the service is embedded in. */
 export type App = FastifyInstance;
+
+/** Who sends a request to the service, for the hooks of the application. */
+export interface HookCaller {
+  /** Identifies the caller: the id of a user, or the subject of a token or an API key. */
+  subject: string;
+  roles: string[];
+  /** The claims of a token or a user; empty for an API key. */
+  claims: Record<string, unknown>;
+  /** The permissions that limit the credential, such as `articles:read`; `undefined` if it has no such limit. */
+  scopes: string[] | undefined;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /**
+     * The caller of a request to the service, from `preParsing` on. `undefined` if the request has no valid credential: the service
+     * then refuses it, or treats its sender as anyone.
+     */
+    caller?: HookCaller | undefined;
+  }
+}
 
 /**
  * Serves a service inside another application, under the prefix of the given instance, and replaces the content parsers of
@@ -52,6 +75,12 @@ export function mountService(app: App, service: Service): void {
     afterwards(reply.raw, request.socket, () => tickets.get(request)?.release());
     if (isTooLarge(request, limits)) reply.header("connection", "close"); // nobody reads the content
   });
+  if (service.authenticate !== undefined && !app.hasRequestDecorator("caller")) {
+    app.decorateRequest("caller", undefined);
+    app.addHook("onRequest", async (request) => {
+      request.caller = await callerOf(service, request.raw);
+    });
+  }
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: unknown) => {
     if (payload !== request.raw) throw new Error(replacedStream);
@@ -63,6 +92,24 @@ export function mountService(app: App, service: Service): void {
   });
   app.all("/*", handler);
   app.setNotFoundHandler(handler); // OPTIONS *, TRACE, //path …
+}
+
+/** A copy that hooks can change. The service itself refuses a credential that is not valid, and a session that may do nothing yet. */
+async function callerOf(service: Service, message: IncomingMessage): Promise<HookCaller | undefined> {
+  let principal: Principal | undefined;
+  try {
+    principal = await identify(service, { method: message.method ?? "", headers: message.headers });
+  } catch {
+    return undefined;
+  }
+  if (principal === undefined || principal.session?.mustAddFactor === true) return undefined;
+  const { subject, roles, claims, scopes } = principal;
+  return {
+    subject,
+    roles: [...roles],
+    claims: structuredClone(claims),
+    scopes: scopes?.map(({ collection, action }) => `${collection}:${action}`),
+  };
 }
 
 const replacedStream =

@@ -3,6 +3,27 @@ import type { Fault } from "../faults.ts";
 
 export const httpFaults: readonly Fault[] = [
   {
+    name: "embedded-anywhere",
+    what: "In an application, people sign in unencrypted at an address that others can reach.",
+    noticedBy: "test/http/embed-users",
+    test: "an application that others can reach serves users only at loopback addresses and names",
+    replacements: [
+      ["isForLoopback: isEmbedded && config.isLocal", "isForLoopback: !isEmbedded && config.isLocal"],
+    ],
+  },
+  {
+    name: "hooks-make-rights",
+    what: "A hook of an application that changes its caller changes the rights of later requests.",
+    noticedBy: "test/http/embed-users",
+    test: "what a hook changes in its caller changes no right",
+    replacements: [
+      [
+        "    roles: [...roles],\n    claims: structuredClone(claims),",
+        "    roles: roles as string[],\n    claims: structuredClone(claims),",
+      ],
+    ],
+  },
+  {
     name: "fields-page-repeats",
     what: "A page that is made of several pages of the store contains resources twice.",
     noticedBy: "test/http/lists-fields",

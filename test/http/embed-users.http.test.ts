@@ -1,7 +1,9 @@
 /** People who sign in to a service inside an application of Fastify, on the machine of its developer. */
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
+import { dirname } from "node:path";
 import { test } from "node:test";
+import { run } from "../commands/cli.ts";
 import { until } from "../until.ts";
 import { type EmbeddedUsers, json, post, startWithUsers, usersConfig } from "./embedded.ts";
 
@@ -46,9 +48,11 @@ test("what a hook changes in its caller changes no right", async (t) => {
   const started = await startWithUsers(t, {
     collections: { ...usersConfig.collections, secrets: { access: { read: { role: "ops" } } } },
   });
-  const { token } = await signUp(started);
+  const cwd = dirname(started.store);
+  const words = ["keys", "create", "--name", "reader", "--role", "reader", "--store", started.store];
+  const [key = ""] = /\bhf_\w+/.exec((await run(t, words, { cwd })).stdout) ?? [];
   const read = async () => {
-    const headers = { authorization: `Bearer ${token}` };
+    const headers = { authorization: `Bearer ${key}` };
     return (await fetch(`${started.origin}/api/v1/secrets`, { headers })).status;
   };
   assert.equal(await read(), 403);

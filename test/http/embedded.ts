@@ -48,6 +48,8 @@ export const usersConfig: EmbeddedConfig = {
 export interface EmbeddedUsers {
   origin: string;
   port: number;
+  /** The path of the store. */
+  store: string;
   /** The texts of the mails. */
   mails(): Promise<string[]>;
   /** The callers that the hooks have seen, by method and path. */
@@ -76,5 +78,5 @@ export async function startWithUsers(
   const folder = `${store}.mail`;
   const mails = async () =>
     Promise.all((await readdir(folder).catch(() => [])).map((name) => readFile(join(folder, name), "utf8")));
-  return { origin: `http://127.0.0.1:${port}`, port, mails, seen, logged };
+  return { origin: `http://127.0.0.1:${port}`, port, store, mails, seen, logged };
 }

@@ -48,12 +48,10 @@ export const usersConfig: EmbeddedConfig = {
 export interface EmbeddedUsers {
   origin: string;
   port: number;
-  /** The path of the store. */
-  store: string;
   /** The texts of the mails. */
   mails(): Promise<string[]>;
-  /** The callers that the hooks have seen, by method and path. */
-  seen: [string, HookCaller | undefined][];
+  /** The hook of the application gives it the method and path of a request, and its caller. A test sets it. */
+  hook: { run(request: string, caller: HookCaller | undefined): void };
   logged: string[];
 }
 
@@ -68,8 +66,8 @@ export async function startWithUsers(
   const logged: string[] = [];
   const app = fastify({ logger: { stream: { write: (line: string) => void logged.push(line) } } });
   t.after(() => app.close());
-  const seen: EmbeddedUsers["seen"] = [];
-  app.addHook("preHandler", async ({ method, url, caller }) => void seen.push([`${method} ${url}`, caller]));
+  const hook: EmbeddedUsers["hook"] = { run() {} };
+  app.addHook("preHandler", async ({ method, url, caller }) => hook.run(`${method} ${url}`, caller));
   app.register(async (inner) => inner.register(holdfast, { ...usersConfig, store, ...more }), {
     prefix: outer,
   });
@@ -78,5 +76,5 @@ export async function startWithUsers(
   const folder = `${store}.mail`;
   const mails = async () =>
     Promise.all((await readdir(folder).catch(() => [])).map((name) => readFile(join(folder, name), "utf8")));
-  return { origin: `http://127.0.0.1:${port}`, port, store, mails, seen, logged };
+  return { origin: `http://127.0.0.1:${port}`, port, mails, hook, logged };
 }

@@ -19,7 +19,7 @@ export const httpFaults: readonly Fault[] = [
     replacements: [
       [
         "    roles: [...roles],\n    claims: structuredClone(claims),",
-        "    roles: roles as string[],\n    claims: structuredClone(claims),",
+        "    roles: roles as string[],\n    claims: claims as Record<string, unknown>,",
       ],
     ],
   },

@@ -4,6 +4,7 @@ import type { AnyEmbeds } from "./relation-types.ts";
 
 /** The relations as the parameter `embed` has them: `author`, `author.team`, `comments(status=open,limit:5,sort:-createdAt)`. */
 export function embedTexts(embeds: AnyEmbeds, above = ""): string[] {
+  requireEmbeds(embeds, above);
   return Object.entries(embeds).flatMap(([name, options]) => {
     const { limit, filter = {}, sort = [], embed = {} } = options === true ? {} : options;
     const given = [
@@ -14,6 +15,27 @@ export function embedTexts(embeds: AnyEmbeds, above = ""): string[] {
     const own = `${above}${name}${given.length === 0 ? "" : `(${given.join(",")})`}`;
     return [own, ...embedTexts(embed, `${above}${name}.`)];
   });
+}
+
+/** Throws HoldfastError for what JavaScript lets through, such as the text of the parameter. Each character would be a relation. */
+export function requireEmbeds(embeds: unknown, above = ""): asserts embeds is AnyEmbeds {
+  const place = above === "" ? '"embed"' : `"embed" of ${JSON.stringify(above.slice(0, -1))}`;
+  if (!isObject(embeds)) {
+    const given = [embeds].flat().flatMap((each) => (typeof each === "string" ? each.split(",") : []));
+    const name = given.find((each) => each !== "") ?? "author";
+    throw new HoldfastError(
+      `${place} must be an object: write { ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: true }.`,
+    );
+  }
+  for (const [name, options] of Object.entries(embeds))
+    if (options !== true && !isObject(options))
+      throw new HoldfastError(
+        `${JSON.stringify(name)} in ${place} must be true, or an object with the options of the relation.`,
+      );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

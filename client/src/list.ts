@@ -1,5 +1,5 @@
 /** Lists: reads their pages one after the other. */
-import { embedTexts, fieldTexts } from "./embed-texts.ts";
+import { embedTexts, fieldTexts, requireEmbeds } from "./embed-texts.ts";
 import type { ListQuery } from "./list-types.ts";
 import type { AnyEmbeds } from "./relation-types.ts";
 import type { Answer, CallOptions, Send } from "./transport.ts";
@@ -22,6 +22,7 @@ export interface Page<T> {
 export type AnyQuery = ListQuery<Record<string, unknown>, string> & { readonly embed?: AnyEmbeds };
 
 function hasNames(embeds: AnyEmbeds | undefined): embeds is AnyEmbeds {
+  if (embeds !== undefined) requireEmbeds(embeds);
   return embeds !== undefined && Object.keys(embeds).length > 0;
 }
 
@@ -141,11 +142,12 @@ function textOf(value: unknown): string {
 }
 
 function toContent({ sort, embed, fields, ...query }: AnyQuery & Place): unknown {
+  const embeds = hasNames(embed);
   const names = fieldTexts(fields, embed);
   return {
     ...query,
     ...(names && { fields: names }),
-    ...(hasNames(embed) && { embed: embedTexts(embed) }),
+    ...(embeds && { embed: embedTexts(embed) }),
     ...(sort === undefined ? {} : { sort: typeof sort === "string" ? sort.split(",") : sort }),
   };
 }

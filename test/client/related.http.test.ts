@@ -79,6 +79,31 @@ test("refuses the filter of a relation that the parameter cannot express, before
     );
 });
 
+test("refuses an embed that is no object of relations, and says what to write", async () => {
+  const cases: [unknown, string][] = [
+    ["owner", '"embed" must be an object: write { owner: true }.'],
+    ["owner,loans", '"embed" must be an object: write { owner: true }.'],
+    [["loans", "owner"], '"embed" must be an object: write { loans: true }.'],
+    ["", '"embed" must be an object: write { author: true }.'],
+    [null, '"embed" must be an object: write { author: true }.'],
+    [{ owner: false }, '"owner" in "embed" must be true, or an object with the options of the relation.'],
+    [{ owner: null }, '"owner" in "embed" must be true, or an object with the options of the relation.'],
+    [{ loans: { embed: "shelf" } }, '"embed" of "loans" must be an object: write { shelf: true }.'],
+  ];
+  const ids = Array.from({ length: 900 }, (_, n) => String(n));
+  for (const [embed, message] of cases)
+    for (const ask of [
+      () => client.shelves.get(shelf, { embed } as never),
+      () => client.shelves.list({ embed } as never).page(),
+      () => client.shelves.list({ embed, filter: { id: ids } } as never).page(),
+    ])
+      await assert.rejects(ask(), (error: Error) => {
+        assert.ok(error instanceof HoldfastError, String(error));
+        assert.equal(error.message, message);
+        return true;
+      });
+});
+
 test("does not replace a resource that was read with others", async () => {
   const one = await client.shelves.get(shelf, { embed: { owner: true } });
   const { owner: _, ...own } = one;

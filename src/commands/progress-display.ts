@@ -1,4 +1,7 @@
-/** Shows the progress of long work on standard error: as a bar on a terminal, otherwise as a line every 5 seconds. */
+/**
+ * Shows the progress of long work on standard error: as a bar on a terminal, otherwise as a line every 5 seconds. Work that does not
+ * get on for so long, such as the last writes of an import, says that it is still working.
+ */
 import { say, shell } from "./shell.ts";
 import { counted, sized } from "./wording.ts";
 
@@ -15,9 +18,11 @@ export interface Work {
   total: number | undefined;
   /** Show `done` as a size in bytes, because the number of resources is not known. @default false */
   inBytes?: boolean;
+  /** How often it shows something, for tests. @default 5000 */
+  everyMs?: number;
 }
 
-const lineEveryMs = 5_000;
+const usualMs = 5_000;
 
 /** Starts to show progress. Without a terminal, work of less than 5 seconds shows nothing. */
 export async function startProgress(work: Work): Promise<Progress> {
@@ -27,34 +32,58 @@ export async function startProgress(work: Work): Promise<Progress> {
     : startLines(work);
 }
 
-async function startBar({ what, total, inBytes }: Work & { total: number }): Promise<Progress> {
+async function startBar({
+  what,
+  total,
+  inBytes,
+  everyMs = usualMs,
+}: Work & { total: number }): Promise<Progress> {
   const { default: cliProgress } = await import("cli-progress");
   const amount = inBytes === true ? "{size}" : "{resources} resources";
   const bar = new cliProgress.SingleBar(
     {
-      format: `${what} {bar} {percentage}% | ${amount} | {eta_formatted} left`,
+      format: `${what} {bar} {percentage}% | ${amount} | {eta_formatted} left{note}`,
       stream: shell().stderr,
       hideCursor: true,
     },
     cliProgress.Presets.shades_classic,
   );
-  bar.start(total, 0, { resources: 0, size: sized(0) });
+  bar.start(total, 0, { resources: 0, size: sized(0), note: "" });
+  const quiet = whenQuiet(everyMs, (note) => bar.update({ note: ` | ${note}` }));
   return {
-    update: (done, resources) => bar.update(done, { resources, size: sized(done) }),
-    stop: () => bar.stop(),
+    update: (done, resources) => {
+      quiet.end();
+      bar.update(done, { resources, size: sized(done), note: "" });
+    },
+    stop: () => {
+      quiet.stop();
+      bar.stop();
+    },
   };
 }
 
-function startLines({ what, total, inBytes }: Work): Progress {
-  let next = performance.now() + lineEveryMs;
+function startLines({ what, total, inBytes, everyMs = usualMs }: Work): Progress {
+  let next = performance.now() + everyMs;
+  const quiet = whenQuiet(everyMs, (note) => say(`${what}: ${note}`));
   return {
     update(done, resources) {
       if (performance.now() < next) return;
-      next += lineEveryMs;
+      quiet.end();
+      next += everyMs;
       const amount = inBytes === true ? sized(done) : counted(resources, "resource");
       const share = total === undefined || total === 0 ? "" : ` (${Math.floor((done / total) * 100)}%)`;
       say(`${what}: ${amount}${share}`);
     },
-    stop() {},
+    stop: quiet.stop,
   };
+}
+
+/** Calls back each time when nothing was shown for a while. `end`: something is shown now. */
+function whenQuiet(everyMs: number, show: (note: string) => void): { end(): void; stop(): void } {
+  const start = performance.now();
+  const timer = setInterval(() => {
+    show(`still working, ${Math.round((performance.now() - start) / 1_000)} s so far`);
+  }, everyMs);
+  timer.unref();
+  return { end: () => timer.refresh(), stop: () => clearInterval(timer) };
 }

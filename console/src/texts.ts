@@ -295,7 +295,7 @@ export const listTexts = {
   changed: (count: number) => `${digits(count)} changed`,
   restored: (count: number, of: number) =>
     count === of ? `${digits(count)} restored` : `${digits(count)} of ${digits(of)} restored`,
-  restoredByOthers: "Someone else has already restored a resource. It stays as it is.",
+  isRestored: "The resource is no longer deleted: it was restored in the meantime. It stays as it is.",
   asTask: "Do it as a task",
   asTaskHint:
     "A task is not one commit: others see a part of the change before the end, and can write meanwhile.",
@@ -307,6 +307,7 @@ export const listTexts = {
   chooseAnother: "Choose another file",
   drop: (collection: string) => `Drop a file to import it into ${collection}`,
   nothingWritten: "Nothing is written yet.",
+  writing: "The rows are being written.",
   line: (line: number, element?: number) =>
     element === undefined ? `line ${digits(line)}` : `element ${digits(element)}`,
   valid: (count: number) => (count === 1 ? "is valid" : "are valid"),
@@ -694,13 +695,14 @@ export const administrationTexts = {
     undoes: (id: string) => `It undoes the task ${id}.`,
     undoneBy: (id: string) => `The task ${id} undoes it.`,
     cancel: "Cancel the task",
-    cancelTitle: "Cancel this task?",
-    cancelAbout: "What it has changed stays. Afterwards, you can undo that.",
+    cancelTitle: (name: string) => `Cancel “${name}”?`,
+    cancelAbout: (changed: number) =>
+      `It has changed ${listTexts.resources(changed)} so far. They stay changed. Afterwards, you can undo that.`,
     keep: "Let it work",
     undo: "Undo the task",
-    undoTitle: "Undo this task?",
-    undoAbout:
-      "Another task takes back what this one has changed. Resources that have changed since stay as they are.",
+    undoTitle: (name: string) => `Undo “${name}”?`,
+    undoAbout: (changed: number) =>
+      `It has changed ${listTexts.resources(changed)}. Another task takes this back. Resources that have changed since stay as they are.`,
   },
   configuration: {
     file: (path: string) => `From ${path}`,

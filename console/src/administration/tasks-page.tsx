@@ -31,7 +31,7 @@ const idleMs = 5_000;
 
 interface Asked {
   what: "cancel" | "undo";
-  id: string;
+  task: Task;
 }
 
 export function TasksPage() {
@@ -62,13 +62,18 @@ function isAtWork({ endedAt }: Task): boolean {
   return endedAt === undefined;
 }
 
+/** What it does, and where. */
+function nameOf({ kind, collection }: Task): string {
+  return `${own.kinds[kind]} · ${collection ?? own.several}`;
+}
+
 function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
-  const { id, kind, state, collection, by, dryRun, total, changed, refused, firstRefused } = task;
+  const { id, state, by, dryRun, total, changed, refused, firstRefused } = task;
   const turns = state === "checking" || dryRun ? task.checked : task.done;
   const { reason, undoes, undoneBy, createdAt } = task;
   const canUndo = !dryRun && changed > 0 && undoneBy === undefined;
   const what = isAtWork(task) ? "cancel" : canUndo ? "undo" : undefined;
-  const name = `${own.kinds[kind]} · ${collection ?? own.several}`;
+  const name = nameOf(task);
   return (
     <li className="card mail">
       <span className="figures">
@@ -77,7 +82,7 @@ function TaskCard({ task, onAsk }: { task: Task; onAsk(asked: Asked): void }) {
         {dryRun && <span className="tag">{own.dryRun}</span>}
         <span className="grow" />
         {what !== undefined && (
-          <Button size="compact-sm" variant="default" onClick={() => onAsk({ what, id })}>
+          <Button size="compact-sm" variant="default" onClick={() => onAsk({ what, task })}>
             {own[what]}
           </Button>
         )}
@@ -128,16 +133,16 @@ function Refusals({
   );
 }
 
-function TaskQuestion({ what, id, onClose }: Asked & { onClose(): void }) {
+function TaskQuestion({ what, task, onClose }: Asked & { onClose(): void }) {
   const isCancel = what === "cancel";
   const run = async () => {
-    await client.$tasks[what](id);
+    await client.$tasks[what](task.id);
     await queries.invalidateQueries({ queryKey: tasksKey });
   };
   return (
     <Question
-      title={isCancel ? own.cancelTitle : own.undoTitle}
-      about={isCancel ? own.cancelAbout : own.undoAbout}
+      title={(isCancel ? own.cancelTitle : own.undoTitle)(nameOf(task))}
+      about={(isCancel ? own.cancelAbout : own.undoAbout)(task.changed)}
       action={own[what]}
       {...(isCancel && { closing: own.keep })}
       isDangerous={isCancel}

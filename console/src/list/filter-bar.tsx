@@ -339,28 +339,40 @@ interface SearchFieldProps {
   onChange(search: string): void;
 }
 
+/** Whether the collection has no search. A search in the address is shown, with what is wrong with it. */
+function isSearchOff(names: readonly string[], search: string): boolean {
+  return names.length === 0 && search === "";
+}
+
+/** Says that the collection has no search, where it takes no place from what works. */
+export function SearchOff({ names, search }: Pick<SearchFieldProps, "names" | "search">) {
+  if (!isSearchOff(names, search)) return null;
+  return (
+    <Tooltip label={texts.noSearch} multiline maw={320} events={{ hover: true, focus: true, touch: true }}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the reason is shown at the focus */}
+      <span className="soft search-off" tabIndex={0}>
+        {listTexts.searchOff}
+      </span>
+    </Tooltip>
+  );
+}
+
 export function SearchField({ names, search, wrong, onChange }: SearchFieldProps) {
   const [text, setText] = useState(search);
   const settle = useDebouncedCallback((value: string) => onChange(value.trim()), settleMs);
   useEffect(() => setText((before) => (before.trim() === search ? before : search)), [search]);
-  const isOff = names.length === 0 && search === "";
+  if (isSearchOff(names, search)) return null;
   return (
-    <Tooltip
-      label={isOff ? texts.noSearch : wrong}
-      disabled={!isOff && wrong === undefined}
-      multiline
-      maw={320}
-    >
+    <Tooltip label={wrong} disabled={wrong === undefined} multiline maw={320}>
       <TextInput
         size="xs"
         w={240}
         className="search"
         type="search"
         data-list-search
-        disabled={isOff}
         error={wrong !== undefined}
-        placeholder={isOff ? listTexts.searchOff : texts.searchIn(names)}
-        aria-label={isOff ? listTexts.searchOff : texts.searchIn(names)}
+        placeholder={texts.searchIn(names)}
+        aria-label={texts.searchIn(names)}
         leftSection={<IconSearch size={14} />}
         value={text}
         onKeyDown={(event) => {

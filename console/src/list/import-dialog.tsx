@@ -3,7 +3,7 @@ import { Button, FileButton, Group, Progress, Select, TextInput } from "@mantine
 import { useDebouncedValue } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { type ImportOptions, type ImportReport, importReportOf, ProblemError } from "holdfast-client";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
 import { useCollection } from "../service/collections.ts";
@@ -66,6 +66,11 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
   const [on, setOn] = useState<string | null>(null);
   const [typed, setReading] = useState(asFound);
   const [reading] = useDebouncedValue(typed, 300);
+  const fail = useCallback((error: unknown) => {
+    const found = error instanceof ProblemError ? error.problem.report : undefined;
+    if (found?.errors !== undefined) setReport(found as ImportReport);
+    setProblem(messageOf(error));
+  }, []);
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
@@ -74,11 +79,11 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
     send(collection, file, { dryRun: true, on, reading, signal: stop.signal }).then(
       setReport,
       (error: unknown) => {
-        if (!stop.signal.aborted) setProblem(messageOf(error));
+        if (!stop.signal.aborted) fail(error);
       },
     );
     return () => stop.abort();
-  }, [collection, file, on, reading]);
+  }, [collection, file, on, reading, fail]);
   const { mutate, isPending } = useAction({
     mutationFn: (checked: File) => send(collection, checked, { dryRun: false, on, reading }),
     onSuccess: (done) => {
@@ -87,11 +92,7 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       notifications.show({ message, color: "holdfast" });
       onClose();
     },
-    onError: (error) => {
-      const late = error instanceof ProblemError ? error.problem.report : undefined;
-      if (late?.errors !== undefined) setReport(late as ImportReport);
-      setProblem(messageOf(error));
-    },
+    onError: fail,
   });
   const valid = report === undefined ? 0 : report.resources - report.invalid;
   return (
@@ -102,7 +103,8 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
           listTexts.importHint
         ) : (
           <>
-            <b>{file.name}</b>, {bytesText(file.size)}. {listTexts.nothingWritten}
+            <b>{file.name}</b>, {bytesText(file.size)}.{" "}
+            {isPending ? listTexts.writing : listTexts.nothingWritten}
           </>
         )
       }

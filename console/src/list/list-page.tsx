@@ -17,7 +17,7 @@ import { listTexts, texts } from "../texts.ts";
 import { mostBulk } from "./bulk.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { type Column, columnsOf, shownColumns, useChoice } from "./columns.ts";
-import { FilterBar, SearchField } from "./filter-bar.tsx";
+import { FilterBar, SearchField, SearchOff } from "./filter-bar.tsx";
 import { useDrop } from "./import-file.ts";
 import { ListHead, type Open, SelectionBar } from "./list-head.tsx";
 import { formatListQuery, isFiltered, type ListQuery, readListQuery, suggestedIndex } from "./list-query.ts";
@@ -57,6 +57,7 @@ export function ListPage({ route }: { route: Shown }) {
   const [dialog, setDialog] = useState<Open>();
   const [file, setFile] = useState<File>();
   const columns = useColumns(info, pages.items);
+  const known = useMemo(() => new Map(columns.map(({ name, kind }) => [name, kind])), [columns]);
   const { choice, choose } = useChoice(collection);
   const isNarrow = useMediaQuery("(max-width: 760px)", false, { getInitialValueInEffect: false });
   const shown = useMemo(() => shownColumns(columns, choice, isNarrow), [columns, choice, isNarrow]);
@@ -122,6 +123,7 @@ export function ListPage({ route }: { route: Shown }) {
         />
         <FilterBar {...{ collection, columns, query, wrong }} onChange={show} />
         <span className="grow" />
+        <SearchOff names={info?.search ?? []} search={query.search} />
         <ColumnMenu
           all={columns}
           shown={shown}
@@ -214,7 +216,7 @@ export function ListPage({ route }: { route: Shown }) {
           />
         )}
         {route.kind === "new" && isKnown && (
-          <NewPanel collection={collection} info={info} query={text} onClose={close} />
+          <NewPanel {...{ collection, info, known }} query={text} onClose={close} />
         )}
       </Loaded>
     </>

@@ -41,6 +41,18 @@ export function fromLocalTime(text: string): string {
   return Number.isNaN(time) ? text : new Date(time).toISOString();
 }
 
+/** What people type of a time: a day, or a day and a local time. */
+const typedTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?$/;
+
+/** A local time as people type it, as the service writes times; any other text stays as it is. */
+export function completeTime(text: string): string {
+  const [, day, hours = "0", minutes = "00", seconds = "00", ms = "0"] = typedTime.exec(text.trim()) ?? [];
+  if (day === undefined) return text;
+  const time = fromLocalTime(`${day}T${hours.padStart(2, "0")}:${minutes}:${seconds}.${ms.padEnd(3, "0")}`);
+  // Browsers read the 31st of February as a day of March.
+  return toLocalTime(time).startsWith(day) ? time : text;
+}
+
 const units = ["B", "kB", "MB", "GB", "TB"] as const;
 
 /** A number of bytes for people, in powers of 1,000. */

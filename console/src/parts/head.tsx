@@ -36,7 +36,7 @@ export function Head({ title, count, all, beside, children }: HeadProps) {
       )}
       {beside}
       <span className="grow" />
-      {children}
+      <span className="head-actions">{children}</span>
       <SignInButton className="head-sign-in" />
     </header>
   );

@@ -37,7 +37,7 @@ export function offerUndo(message: string, undo: (() => Promise<void>) | undefin
 export async function restoreDeleted(collection: string, id: string): Promise<void> {
   const resources = collectionClient(collection);
   const [last] = (await resources.history(id, { limit: 1 }).page()).items;
-  if (last?.kind !== "deleted") throw new Error(listTexts.restoredByOthers);
+  if (last?.kind !== "deleted") throw new Error(listTexts.isRestored);
   await resources.restore(id, last.version - 1);
 }
 

@@ -12,7 +12,7 @@ import {
 } from "@mantine/core";
 import { IconCalendar, IconLock } from "@tabler/icons-react";
 import { type ChangeEvent, useState } from "react";
-import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
+import { completeTime, fromLocalTime, toLocalTime } from "../parts/formats.ts";
 import { FullValue, Time } from "../parts/value.tsx";
 import { texts } from "../texts.ts";
 import { isEqual } from "./edit.ts";
@@ -290,7 +290,7 @@ function JsonValueEditor(props: EditorProps) {
   );
 }
 
-/** A time or a date, as the service has it. A picker of the browser fills it in. */
+/** A time or a date, as the service has it. A local time that was typed becomes one. A picker of the browser fills it in. */
 function TimeEditor(props: EditorProps) {
   const { value, onChange, input, hasError, field } = props;
   const isDate = field.kind === "date";
@@ -306,6 +306,10 @@ function TimeEditor(props: EditorProps) {
         const next = event.currentTarget.value;
         if (next === "" && !field.isRequired) props.onRemove();
         else onChange(next);
+      }}
+      onBlur={() => {
+        const complete = isDate ? text : completeTime(text);
+        if (complete !== text) onChange(complete);
       }}
       rightSection={
         <Popover shadow="md" trapFocus opened={isOpen} onChange={setOpen} position="bottom-end">

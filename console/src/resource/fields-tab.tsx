@@ -7,6 +7,7 @@ import { KindIcon } from "../parts/icons.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
 import type { Tab } from "../route.ts";
 import type { Refusal } from "../service/errors.ts";
+import type { Kind } from "../service/schema.ts";
 import { texts } from "../texts.ts";
 import {
   type Attributes,
@@ -26,6 +27,8 @@ import { LockedChanges, RefusedNotice } from "./notices.tsx";
 
 interface FormProps {
   info: CollectionDetails | undefined;
+  /** The kinds of the attributes that other resources have, for a new one. @default none are known */
+  known?: ReadonlyMap<string, Kind> | undefined;
   edit: Edit;
   rights: Rights;
   isReadOnly: boolean;
@@ -43,8 +46,8 @@ interface DraftProps extends FormProps {
 
 /** What the user edits, as fields or as JSON, with what is wrong with it. */
 export function Draft({ tab, locked, ...form }: DraftProps) {
-  const { info, edit, rights, isReadOnly, isNew = false, refusal, onEdit } = form;
-  const fields = tab === "fields" ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights) : [];
+  const { info, known, edit, rights, isReadOnly, isNew = false, refusal, onEdit } = form;
+  const fields = tab === "fields" ? fieldsOf(info, { ...edit.base, ...edit.mine }, rights, known) : [];
   return (
     <>
       {locked.length > 0 && <LockedChanges names={locked} isNew={isNew} onEdit={onEdit} />}
@@ -66,7 +69,7 @@ export function useRefusal(edit: Edit | undefined) {
 /** How many fields are shown first, and how many more at a time. */
 const step = 100;
 
-function Fields({ info, edit, rights, isReadOnly, isNew = false, refusal, onEdit }: FormProps) {
+function Fields({ info, known, edit, rights, isReadOnly, isNew = false, refusal, onEdit }: FormProps) {
   const [shown, setShown] = useState(step);
   const [added, setAdded] = useState<string>();
   // The user goes on with the value of the attribute that they have added.
@@ -78,7 +81,7 @@ function Fields({ info, edit, rights, isReadOnly, isNew = false, refusal, onEdit
   const removed = Object.fromEntries(
     Object.entries(edit.base).filter(([name]) => !Object.hasOwn(edit.mine, name)),
   );
-  const all = fieldsOf(info, { ...edit.mine, ...removed }, rights);
+  const all = fieldsOf(info, { ...edit.mine, ...removed }, rights, known);
   const fields = all.slice(0, shown);
   if (edit.json !== undefined)
     return (

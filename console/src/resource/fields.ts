@@ -50,16 +50,24 @@ export type Rights = AccessAnswer["attributes"] | undefined;
 /** The attributes that the service keeps come last. */
 const kept = ["id", "createdAt", "updatedAt"];
 
-/** The fields: the attributes of the schema in its order, then the other ones that the resource has. */
+/** No attribute is known. */
+const noKinds: ReadonlyMap<string, Kind> = new Map();
+
+/**
+ * The fields: the attributes of the schema in its order, then the other ones that the resource has. If resources can have any
+ * attribute, those that others have, with their kinds, come last.
+ */
 export function fieldsOf(
   info: CollectionDetails | undefined,
   attributes: Attributes,
   rights: Rights,
+  known: ReadonlyMap<string, Kind> = noKinds,
 ): Field[] {
   const properties = new Map(Object.entries(propertiesOf(info)));
   const writeOnly = rights?.writeOnly ?? [];
   const declared = [...properties.keys(), ...Object.keys(info?.defaults ?? {}), ...writeOnly];
-  const names = [...new Set([...declared, ...Object.keys(attributes)])];
+  const others = isOpen(info) ? known.keys() : [];
+  const names = [...new Set([...declared, ...Object.keys(attributes), ...others])];
   const own = new Set(keptBy(info));
   const sorted = [
     ...names.filter((name) => !own.has(name)),
@@ -72,7 +80,10 @@ export function fieldsOf(
     return {
       name,
       part,
-      kind: fieldKind(name, part, valueAt(attributes, name), targets.has(name)),
+      // The kind stays while the user types.
+      kind:
+        (part === undefined && known.get(name)) ||
+        fieldKind(name, part, valueAt(attributes, name), targets.has(name)),
       target: targets.get(name),
       isRequired: required.has(name),
       isLocked: isLocked(name, info, rights),

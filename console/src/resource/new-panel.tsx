@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { go, type Route, setGuard, type Tab } from "../route.ts";
 import { useAction } from "../service/queries.ts";
+import type { Kind } from "../service/schema.ts";
 import { texts } from "../texts.ts";
 import { findDraft, forgetDraft, forgetHanded, startOfNew, useKeptDraft } from "./drafts.ts";
 import { isBroken, isChanged } from "./edit.ts";
@@ -16,11 +17,13 @@ import { createResource } from "./use-save.ts";
 interface NewPanelProps {
   collection: string;
   info: CollectionDetails | undefined;
+  /** The kinds of the attributes that other resources have. */
+  known: ReadonlyMap<string, Kind>;
   query: string;
   onClose(): void;
 }
 
-export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
+export function NewPanel({ collection, info, known, query, onClose }: NewPanelProps) {
   const [tab, setTab] = useState<Tab>("fields");
   const [edit, setEdit] = useState(() => findDraft(collection, undefined) ?? startOfNew(collection));
   useKeptDraft(collection, undefined, edit);
@@ -78,7 +81,7 @@ export function NewPanel({ collection, info, query, onClose }: NewPanelProps) {
       >
         {rights?.allowed === false && <Problem error={new Error(rights.reason)} />}
         <Draft
-          {...{ tab, info, edit, locked, refusal }}
+          {...{ tab, info, known, edit, locked, refusal }}
           rights={rights?.attributes}
           isReadOnly={false}
           isNew

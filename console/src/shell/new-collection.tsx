@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { NotFoundError } from "holdfast-client";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { shellWord } from "../list/api-texts.ts";
 import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -39,31 +39,59 @@ export function NewCollectionButton({ isSmall = false }: { isSmall?: boolean }) 
           {listTexts.newCollection}
         </Button>
       )}
-      {isOpen && (
-        <Dialog
-          width={640}
-          title={listTexts.newCollection}
-          about={listTexts.firstHint}
-          onClose={() => setOpen(false)}
-          closing={texts.cancel}
-        >
-          <NewCollectionForm onCreated={() => setOpen(false)} />
-        </Dialog>
-      )}
+      {isOpen && <NewCollectionDialog onClose={() => setOpen(false)} />}
     </>
   );
 }
 
+function NewCollectionDialog({ onClose }: { onClose(): void }) {
+  const first = useFirstResource("", onClose);
+  return (
+    <Dialog
+      width={640}
+      title={listTexts.newCollection}
+      about={listTexts.firstHint}
+      onClose={onClose}
+      closing={texts.cancel}
+      actions={<CreateButton {...first} />}
+    >
+      <div className="dialog-form">
+        <form className="dialog-fields" id={first.id} onSubmit={first.submit}>
+          <FirstFields {...first} />
+        </form>
+        <Curl {...first} />
+      </div>
+    </Dialog>
+  );
+}
+
+/** The same form on the page itself. */
+export function NewCollectionForm({ title }: { title: string }) {
+  const first = useFirstResource(exampleName);
+  return (
+    <>
+      <form className="card" id={first.id} onSubmit={first.submit}>
+        <b>{title}</b>
+        <FirstFields {...first} />
+        <span>
+          <CreateButton {...first} />
+        </span>
+      </form>
+      <Curl {...first} />
+    </>
+  );
+}
+
+/** The name in the command, until the user has chosen one. */
+const exampleName = "topics";
+
 /** The names that the service accepts for a collection. */
 const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-interface NewCollectionFormProps {
-  title?: string;
-  onCreated?(): void;
-}
-
-export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) {
-  const [name, setName] = useState(title === undefined ? "" : "topics");
+/** What the user writes, and what is wrong with it. */
+function useFirstResource(start: string, onCreated?: () => void) {
+  const id = useId();
+  const [name, setName] = useState(start);
   const [text, setText] = useState('{"title":"Hello"}');
   const { mutate, isPending, error } = useAction({
     mutationFn: () => collectionClient(name).create(JSON.parse(text) as never),
@@ -81,45 +109,66 @@ export function NewCollectionForm({ title, onCreated }: NewCollectionFormProps) 
     event.preventDefault();
     mutate();
   };
+  return {
+    id,
+    name,
+    text,
+    submit,
+    isPending,
+    canCreate: name !== "" && !isWrongName && problem === undefined,
+    wrongName: isWrongName ? listTexts.badCollectionName : isUnknown && listTexts.noSuchCollection,
+    wrongText: wrongText ?? (error !== null && !isUnknown && messageOf(error)),
+    setName,
+    setText,
+  };
+}
+
+type FirstResource = ReturnType<typeof useFirstResource>;
+
+function FirstFields({ name, text, wrongName, wrongText, setName, setText }: FirstResource) {
   return (
     <>
-      <form className="card" onSubmit={submit}>
-        {title !== undefined && <b>{title}</b>}
-        <TextInput
-          size="sm"
-          label={listTexts.collectionName}
-          value={name}
-          required
-          data-autofocus
-          error={isWrongName ? listTexts.badCollectionName : isUnknown && listTexts.noSuchCollection}
-          onChange={(event) => setName(event.currentTarget.value.trim())}
-        />
-        <Textarea
-          size="sm"
-          className="mono"
-          label={listTexts.firstBody}
-          autosize
-          minRows={4}
-          maxRows={16}
-          spellCheck={false}
-          value={text}
-          error={wrongText ?? (error !== null && !isUnknown && messageOf(error))}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
-        <span>
-          <Button
-            type="submit"
-            size="sm"
-            loading={isPending}
-            disabled={name === "" || isWrongName || problem !== undefined}
-          >
-            {texts.create}
-          </Button>
-        </span>
-      </form>
+      <TextInput
+        size="sm"
+        label={listTexts.collectionName}
+        value={name}
+        required
+        data-autofocus
+        error={wrongName}
+        onChange={(event) => setName(event.currentTarget.value.trim())}
+      />
+      <Textarea
+        size="sm"
+        className="mono"
+        label={listTexts.firstBody}
+        autosize
+        minRows={4}
+        maxRows={16}
+        spellCheck={false}
+        value={text}
+        error={wrongText}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+    </>
+  );
+}
+
+function CreateButton({ id, isPending, canCreate }: FirstResource) {
+  return (
+    <Button type="submit" form={id} size="sm" loading={isPending} disabled={!canCreate}>
+      {texts.create}
+    </Button>
+  );
+}
+
+/** The same request as a command. */
+function Curl({ name, text }: FirstResource) {
+  const url = `${baseUrl}/${encodeURIComponent(name || exampleName)}`;
+  return (
+    <>
       <p>{listTexts.orCurl}</p>
       <Copied
-        text={`curl -i ${shellWord(`${baseUrl}/${encodeURIComponent(name)}`)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shellWord(text)}`}
+        text={`curl -i ${shellWord(url)} \\\n  -H 'Content-Type: application/json' \\\n  -d ${shellWord(text)}`}
       />
     </>
   );

@@ -42,6 +42,9 @@ describe("the tasks in the console", { skip }, () => {
       await change.getByText(own.changed(10)).waitFor();
 
       await change.getByRole("button", { name: own.undo }).click();
+      const question = page.getByRole("dialog");
+      await question.getByText(`Undo “${own.kinds.update} · articles”?`, { exact: true }).waitFor();
+      await question.getByText("It has changed 10 resources.").waitFor();
       await pressInDialog(page, own.undo);
       const undo = cards(page, own.kinds.undo);
       await undo.getByText(own.states.done, { exact: true }).waitFor();

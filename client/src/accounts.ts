@@ -1,6 +1,7 @@
 /** The accounts of the users of a service, and its invitations, for administrators. */
 import type { Identity, UserSession } from "./auth.ts";
 import { CollectionClient, type WriteOptions } from "./collection.ts";
+import type { PageLimit } from "./list-types.ts";
 import type { Call, CallOptions, Send } from "./transport.ts";
 
 /** What administrators see of a user, beside the profile. */
@@ -46,7 +47,7 @@ export type InvitationInput = Pick<Invitation, "email"> &
 /** Which page of a list to read. */
 export interface PageOptions extends CallOptions {
   /** @default 100 */
-  readonly limit?: number;
+  readonly limit?: PageLimit;
   /** The last id of the page before. */
   readonly after?: string | undefined;
 }

@@ -57,7 +57,7 @@ export class ApiKeysClient {
   /** All keys, also expired and revoked ones, the oldest first. */
   async list(options: CallOptions = {}): Promise<readonly ApiKey[]> {
     const all: ApiKey[] = [];
-    for (let query: string | undefined = "?limit=1000"; query !== undefined; ) {
+    for (let query: string | undefined = "?limit=max"; query !== undefined; ) {
       const page = (await this.#call("GET", query, options)) as { keys: ApiKey[]; next?: string };
       all.push(...page.keys);
       query = page.next?.slice(page.next.indexOf("?"));

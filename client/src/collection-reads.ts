@@ -3,7 +3,7 @@ import { EventStream } from "./event-stream.ts";
 import type { EventQuery, FeedEvent } from "./event-types.ts";
 import type { DateUnit, FigureGroup, FigureName, FigureOptions, GroupName } from "./figure-types.ts";
 import { type AnyQuery, ResourceList, toQueryString } from "./list.ts";
-import type { Chosen, FieldName, ListQuery } from "./list-types.ts";
+import type { Chosen, FieldName, ListQuery, PageLimit } from "./list-types.ts";
 import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
 import { NestedClient } from "./nested.ts";
 import type {
@@ -125,7 +125,7 @@ export abstract class CollectionReads<D, Name extends string, All> {
    */
   history(
     id: IdOf<D>,
-    options: CallOptions & { readonly limit?: number } = {},
+    options: CallOptions & { readonly limit?: PageLimit } = {},
   ): ResourceList<ResourceChange> {
     return new ResourceList(this.send, `${this.pathOf(id)}/_changes`, options);
   }

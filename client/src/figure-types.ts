@@ -1,5 +1,5 @@
 /** The types of figures and their options, derived from the attributes of the resources. */
-import type { At, Filter, Path } from "./list-types.ts";
+import type { At, Filter, PageLimit, Path } from "./list-types.ts";
 import type { ExactNumber } from "./schema.ts";
 
 /** The units of dates by which resources can be grouped. */
@@ -23,7 +23,7 @@ export interface FigureOptions<T, Names extends string, X = unknown> {
   /** Groups and figures. A `-` before a name means descending order. */
   readonly sort?: Names | `-${Names}` | readonly (Names | `-${Names}`)[];
   /** The number of groups on each page. @default 100 */
-  readonly limit?: number;
+  readonly limit?: PageLimit;
   /** How many groups to skip at the beginning. */
   readonly offset?: number;
 }

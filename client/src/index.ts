@@ -90,7 +90,7 @@ export type {
   ImportReport,
 } from "./import-report.ts";
 export type { Page, ResourceList } from "./list.ts";
-export type { Filter, ListQuery, OtherAttribute } from "./list-types.ts";
+export type { Filter, ListQuery, OtherAttribute, PageLimit } from "./list-types.ts";
 export type { LiveList, LiveQuery } from "./live.ts";
 export type { NestedClient } from "./nested.ts";
 export type { CreateOptions } from "./posts.ts";

@@ -1,5 +1,8 @@
 /** The types of list queries, derived from the attributes of the resources. */
 
+/** The number of items on a page. `max` asks for the most that a page can have. */
+export type PageLimit = number | "max";
+
 /**
  * The options of a list. All are optional. `X` are conditions about related resources, and `R` the attributes of those that references
  * name.
@@ -9,7 +12,7 @@ export interface ListQuery<T, F extends FieldName<T>, X = unknown, R extends str
   /** Attributes to sort by. A `-` before a name means descending order. */
   readonly sort?: SortKey<T> | Signed<R> | readonly (SortKey<T> | Signed<R>)[];
   /** The number of resources on each page. @default 100 */
-  readonly limit?: number;
+  readonly limit?: PageLimit;
   /** How many resources to skip at the beginning. */
   readonly offset?: number;
   /** The attributes to read, in addition to `id`, or those to leave out, such as `-body`. @default all */

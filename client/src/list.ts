@@ -9,7 +9,7 @@ export interface Page<T> {
   readonly items: T[];
   /** The number of resources on all pages; `undefined` if the service did not count them. */
   readonly total: number | undefined;
-  /** The most items of the page. The service lowers a `limit` that is too large. */
+  /** The most items of the page: what `limit` asked for, or its default. */
   readonly limit: number | undefined;
   /**
    * The position of the page, as a value of `since`; `undefined` if the list has no feed. Events from the position of the first

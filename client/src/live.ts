@@ -42,7 +42,8 @@ const options: Readonly<Record<keyof AnyLiveQuery, true>> = {
   signal: true,
 };
 
-const maxPage = 1_000;
+/** A list that is longer is read in the largest pages. Until then, pages have their usual length, which every service has. */
+const longList = 500;
 
 /**
  * A live list, for `for await`: the array now, and a new array after each change. Throws what lists and feeds throw. A service
@@ -124,7 +125,7 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
   async #read(send: Send): Promise<ReadList<T> | undefined> {
     const { limit = Number.POSITIVE_INFINITY, sort = [], exact } = this.#query;
     const wanted = limit + spare;
-    const query = { ...this.#feedQuery(), sort, limit: Math.min(wanted, maxPage) };
+    const query = { ...this.#feedQuery(), sort, ...(wanted > longList && { limit: "max" as const }) };
     const pages: Page<T>[] = [];
     let count = 0;
     for await (const page of new ResourceList<T>(send, this.#path, query).pages()) {
@@ -146,13 +147,13 @@ export class LiveList<T extends Item> implements AsyncIterable<readonly T[]> {
    */
   async #catchUp(send: Send, items: LiveItems<T>, from: string): Promise<string | undefined> {
     for (let since = from; ; ) {
-      const path = `${this.#path}/_events${toQueryString({ ...this.#feedQuery(), since, limit: maxPage })}`;
+      const path = `${this.#path}/_events${toQueryString({ ...this.#feedQuery(), since, limit: "max" })}`;
       try {
         const { body, headers } = await send({ method: "GET", path, isRepeatable: true });
         since = linkedParameters(headers.get("link"), "next")?.get("since") as string;
         const events = (body as SentEvent[]).map((event) => toEvent(event, since, this.#feedQuery()));
         for (const event of events) items.apply(event as ChangeEvent<string, T>);
-        if (events.length < maxPage) return since;
+        if (events.length < Number(headers.get("page-limit"))) return since;
       } catch (error) {
         if (error instanceof ProblemError && error.status === 410) return undefined;
         throw error;

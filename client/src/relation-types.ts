@@ -1,5 +1,14 @@
 /** The relations that the references of a configuration declare, and the types of embedded resources. */
-import type { At, Chosen, Condition, Conditions, FieldName, Path, SortKey } from "./list-types.ts";
+import type {
+  At,
+  Chosen,
+  Condition,
+  Conditions,
+  FieldName,
+  PageLimit,
+  Path,
+  SortKey,
+} from "./list-types.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import type { Flat } from "./schema.ts";
 
@@ -100,7 +109,7 @@ export interface AnyEmbedOptions {
   readonly fields?: readonly string[];
   readonly filter?: Conditions<Record<string, unknown>>;
   readonly sort?: string | readonly string[];
-  readonly limit?: number;
+  readonly limit?: PageLimit;
   readonly embed?: AnyEmbeds;
 }
 
@@ -112,7 +121,7 @@ type EmbedOptions<All, R> = {
 } & (R extends { readonly isList: true }
   ? {
       /** The most related resources. @default 5 */
-      readonly limit?: number;
+      readonly limit?: PageLimit;
     }
   : unknown) &
   (R extends { readonly isInverse: true }

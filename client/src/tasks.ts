@@ -1,6 +1,7 @@
 /** Tasks: changes of many resources on which the service works while others write. */
 import { ResultHiddenError } from "./errors.ts";
 import type { ImportReport } from "./import-report.ts";
+import type { PageLimit } from "./list-types.ts";
 import { keyedPost } from "./posts.ts";
 import { sleep } from "./retry.ts";
 import type { Rewind } from "./rewind-types.ts";
@@ -69,8 +70,11 @@ export class TasksClient<Name extends string = string> {
     this.#send = send;
   }
 
-  /** The latest tasks, the latest first. `limit` is at most 1,000. @default 100 */
-  async list({ limit = 100, ...options }: CallOptions & { limit?: number } = {}): Promise<readonly Task[]> {
+  /** The latest tasks, the latest first. `limit` is at most 1,000, or `max`. @default 100 */
+  async list({
+    limit = 100,
+    ...options
+  }: CallOptions & { limit?: PageLimit } = {}): Promise<readonly Task[]> {
     return (await this.#read(`?limit=${limit}`, options)) as readonly Task[];
   }
 

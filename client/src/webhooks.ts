@@ -1,5 +1,6 @@
 /** The webhooks of a service, for administrators. */
 import { CollectionClient, type WriteOptions } from "./collection.ts";
+import type { PageLimit } from "./list-types.ts";
 import type { CreateOptions } from "./posts.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import { precondition, tagOf } from "./tags.ts";
@@ -114,10 +115,10 @@ export class WebhooksClient extends CollectionClient<WebhookDeclaration> {
     return (await this.#call("GET", `${this.pathOf(id)}/_status`, options)) as WebhookStatus;
   }
 
-  /** The deliveries of the last 7 days, the latest first: 100 by default, at most 1,000. Throws NotFoundError. */
+  /** The deliveries of the last 7 days, the latest first: 100 by default, at most 1,000, or `max`. Throws NotFoundError. */
   async deliveries(
     id: string,
-    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+    { limit, ...options }: CallOptions & { readonly limit?: PageLimit } = {},
   ): Promise<readonly WebhookDelivery[]> {
     const query = limit === undefined ? "" : `?limit=${limit}`;
     return (await this.#call("GET", `${this.pathOf(id)}/_deliveries${query}`, options)) as WebhookDelivery[];

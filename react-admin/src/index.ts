@@ -136,7 +136,7 @@ export function holdfastDataProvider<Base extends DataProviderBase>(
       const pages = await Promise.all(
         inParts(params.ids, idsPerRead).map(async (ids) => {
           if (embed === undefined) return (await base.getMany(resource, { ...params, ids })).data;
-          const query = { filter: JSON.stringify({ id: ids }), embed, limit: String(idsPerRead) };
+          const query = { filter: JSON.stringify({ id: ids }), embed, limit: "max" };
           return (await read(resource, query, params.signal)) as unknown[];
         }),
       );

@@ -14,7 +14,7 @@ import { print } from "./shell.ts";
 export async function runWebhooksList(flags: Flags, env: Environment): Promise<void> {
   const running = runningOf(flags, env);
   if (running !== undefined) {
-    const webhooks = await callService(running, ({ $webhooks }) => $webhooks.list({ limit: 100 }).all());
+    const webhooks = await callService(running, ({ $webhooks }) => $webhooks.list().all());
     return print(webhooks.map((webhook) => JSON.stringify(webhook)));
   }
   const { store } = await configOf(flags, env);

@@ -305,7 +305,7 @@ export const options = {
     "operations in one JSON Patch, and attributes in one update",
   ),
   "limits.batch": limit("batch", 1_000, "operations in one batch"),
-  "limits.page": limit("page", 10_000, "resources on one page; the service lowers a larger `limit` to this"),
+  "limits.page": limit("page", 10_000, "resources on one page; a larger `limit` is refused"),
   "limits.queryMs": timeout(
     defaultLimits.queryMs,
     "how long the service works on a list that cannot use an index",

@@ -92,7 +92,7 @@ export interface Limits {
   patchOperations: number;
   /** Operations of one batch. @default 100 */
   batch: number;
-  /** Resources of one page. A larger `limit` is lowered to this number. @default 1000 */
+  /** Resources of one page. A larger `limit` is refused. @default 1000 */
   page: number;
   /** The time to read a list that no index serves. @default 2000 */
   queryMs: number;

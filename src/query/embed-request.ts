@@ -7,6 +7,7 @@ import type { Relation } from "../collection/relations.ts";
 import type { Fields } from "../collection/visibility.ts";
 import { type Filter, ownFilter } from "./filter.ts";
 import { readFilterParameter } from "./filter-request.ts";
+import { most } from "./page-limit.ts";
 import { emptyFilterSize, type Reading, visibleAttributeInfo } from "./reading.ts";
 import { relationAdvice, usableRelation, type ViewOf } from "./related-resources.ts";
 import { ownSort } from "./sort.ts";
@@ -201,8 +202,8 @@ function readOptions(
     const advice = `. Write "${name}:${value}". For an attribute with this name, write "${name}:eq=${value}"`;
     refuse(`has ${shortJson(`${name}=${value}`)}`, advice);
   } else if (otherLimits.length > 0) refuse("has two limits");
-  else if (limit !== undefined && !/^0*[1-9][0-9]{0,8}$/.test(limit))
-    refuse(`has a limit of ${shortJson(limit)}`, ". It must be a whole number of at least 1");
+  else if (limit !== undefined && limit !== most && !/^0*[1-9][0-9]{0,8}$/.test(limit))
+    refuse(`has a limit of ${shortJson(limit)}`, `. It must be a whole number of at least 1, or ${most}`);
   else if (Number(limit ?? 1) > embedLimits.resources)
     refuse(`has a limit of ${limit}`, `. At most ${embedLimits.resources.toLocaleString("en")} are possible`);
   else if (sort.length > 0 && relation.kind === "reference")
@@ -213,7 +214,7 @@ function readOptions(
       `. This relation has all resources of the ids in "${formatPath(relation.path)}"`,
     );
   else {
-    if (limit !== undefined) draft.limit = Number(limit);
+    if (limit !== undefined) draft.limit = limit === most ? embedLimits.resources : Number(limit);
     if (sort.length > 0)
       draft.sort = ownSort(
         readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() }),

@@ -98,7 +98,7 @@ export function parseFigures(
     group: list("group"),
     distinct: list("distinct"),
     sort: list("sort") ?? [],
-    page: readPaging(new Map([...known].filter(([name]) => name !== "cursor")), violations),
+    page: readPaging(new Map([...known].filter(([name]) => name !== "cursor")), maxLimit, violations),
     locationOf: inQuery,
   };
   return toRequest(draft, reading, maxLimit);
@@ -124,7 +124,7 @@ export function parseFiguresBody(
     group: list("group"),
     distinct: list("distinct"),
     sort: list("sort") ?? [],
-    page: readPage(others, violations),
+    page: readPage(others, maxLimit, violations),
     locationOf: inBody,
   };
   return toRequest(draft, reading, maxLimit);

@@ -13,6 +13,7 @@ import {
   plainName,
   type RelationsAdviser,
 } from "./foreign-syntax.ts";
+import { readLimit } from "./page-limit.ts";
 import { inQuery, Violations } from "./violations.ts";
 
 /** Parameters of other servers that the service accepts. Each means the same as a parameter of the service. */
@@ -181,7 +182,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A page before its limit and offset are checked. `undefined`: the client did not send it. */
+/** A page before its offset is checked. `undefined`: the client did not send it. */
 export type PageDraft =
   | { kind: "cursor"; limit: number | undefined; cursor: string | undefined }
   | { kind: "offset"; limit: number | undefined; offset: number; name: string }
@@ -198,25 +199,36 @@ const combinations: readonly (readonly ListParameter[])[] = [
   ["range"],
 ];
 
-/** Reads the page. Adds violations. */
-export function readPaging(known: ReadonlyMap<ListParameter, string>, violations: Violations): PageDraft {
+/** Reads the page. `most`: the bound of its limit. Adds violations. */
+export function readPaging(
+  known: ReadonlyMap<ListParameter, string>,
+  most: number,
+  violations: Violations,
+): PageDraft {
   const names = pagingParameters.filter((name) => known.has(name));
   requireCombination(names, violations);
   const number = (name: ListParameter, least: number) =>
     readNumber(name, known.get(name), { least, violations });
+  const limitIn = (name: ListParameter, bounds = {}) => {
+    const text = known.get(name);
+    return text === undefined ? undefined : readLimit(text, inQuery(name), { most, ...bounds }, violations);
+  };
   const range = known.get("range");
-  if (range !== undefined) return readRange(range, violations);
-  if (known.has("_end")) return readStartEnd(number("_start", 0) ?? 0, number("_end", 0) ?? 0, violations);
+  if (range !== undefined) return readRange(range, most, violations);
+  if (known.has("_end"))
+    return readStartEnd(number("_start", 0) ?? 0, number("_end", 0) ?? 0, { most, violations });
   if (known.has("_start"))
-    return { kind: "offset", limit: number("_limit", 1), offset: number("_start", 0) ?? 0, name: "_start" };
+    return { kind: "offset", limit: limitIn("_limit"), offset: number("_start", 0) ?? 0, name: "_start" };
   if (known.has("_page") || known.has("_limit") || known.has("_per_page")) {
-    const limit = number("_limit", 1) ?? number("_per_page", 1);
+    const limit = limitIn("_limit") ?? limitIn("_per_page");
     return { kind: "page", limit, page: number("_page", 1) ?? 1 };
   }
   const offset = number("offset", 0);
+  const isContinued = known.has("cursor");
   // Without a resource, a page has only the total.
-  const isTotalOnly = known.get("count") === "exact" && offset === undefined && !known.has("cursor");
-  const limit = number("limit", isTotalOnly ? 0 : 1);
+  const isTotalOnly = known.get("count") === "exact" && offset === undefined && !isContinued;
+  const least = isTotalOnly ? 0 : 1;
+  const limit = limitIn("limit", { least, isContinued, hintForZero: onlyTotal });
   if (offset !== undefined) return { kind: "offset", limit, offset, name: "offset" };
   return { kind: "cursor", limit, cursor: known.get("cursor") };
 }
@@ -252,9 +264,7 @@ function readNumber(
   if (text === undefined) return undefined;
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
-  const code = least === 1 && name !== "_page" ? "limit" : "offset";
-  const hint = name === "limit" && number === 0 ? onlyTotal : "";
-  violations.mustBe(inQuery(name), code, `a whole number of at least ${least}${hint}`, text);
+  violations.mustBe(inQuery(name), "offset", `a whole number of at least ${least}`, text);
   return undefined;
 }
 
@@ -262,16 +272,27 @@ function readNumber(
 export const onlyTotal = ", or 0 together with count=exact and without an offset or a cursor";
 
 /** The resource at `_end` is not on the page. */
-function readStartEnd(start: number, end: number, violations: Violations): PageDraft {
+function readStartEnd(
+  start: number,
+  end: number,
+  { most, violations }: { most: number; violations: Violations },
+): PageDraft {
   if (end <= start) violations.add(inQuery("_end"), "limit", 'must be greater than "_start"');
+  else if (end - start > most) {
+    const detail = `must be at most ${most} more than "_start", but is ${end - start} more`;
+    violations.add(inQuery("_end"), "limit", detail);
+  }
   return { kind: "offset", limit: end - start, offset: start, name: "_start" };
 }
 
-/** The page contains both ends of the range. */
-function readRange(text: string, violations: Violations): PageDraft {
+/**
+ * The page contains both ends of the range. A range that is too long is lowered, as ranges of HTTP are: Content-Range says what the
+ * page has.
+ */
+function readRange(text: string, most: number, violations: Violations): PageDraft {
   const [, first = "", last = ""] = /^\s*\[\s*([0-9]+)\s*,\s*([0-9]+)\s*\]\s*$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (first === "" || to < from)
     violations.mustBe(inQuery("range"), "paging", "the first and the last position, such as [0,24]", text);
-  return { kind: "offset", limit: to - from + 1, offset: from, name: "range" };
+  return { kind: "offset", limit: Math.min(to - from + 1, most), offset: from, name: "range" };
 }

@@ -8,6 +8,7 @@ import { type ChosenFields, readFieldNames } from "./fields-request.ts";
 import { adviceFor } from "./foreign-syntax.ts";
 import { onlyTotal, type PageDraft } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
+import { readLimit } from "./page-limit.ts";
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
@@ -53,7 +54,7 @@ export function parseListBody(
     ...readFields(fields, reading, readEmbedList(embed, reading)),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
-    page: readPage(body, violations),
+    page: readPage(body, maxPageSize, violations),
     locationOf: inBody,
   };
   return toRequest(draft, reading, maxPageSize);
@@ -143,11 +144,14 @@ function readEmbedList(value: unknown, reading: Reading): readonly Embed[] {
     : readEmbed([{ text: names.join(","), location: inBody("embed"), limit: defaultEmbedLimit }], reading);
 }
 
-/** The page that a body selects. Adds violations. */
-export function readPage(body: Body, violations: Violations): PageDraft {
-  const isTotalOnly = body.count === "exact" && body.offset === undefined && body.cursor === undefined;
-  const limit = readNumber("limit", body, { least: isTotalOnly ? 0 : 1, violations });
-  const offset = readNumber("offset", body, { least: 0, violations });
+/** The page that a body selects. `most`: the bound of its limit. Adds violations. */
+export function readPage(body: Body, most: number, violations: Violations): PageDraft {
+  const isContinued = body.cursor !== undefined;
+  const least = body.count === "exact" && body.offset === undefined && !isContinued ? 0 : 1;
+  const bounds = { least, most, isContinued, hintForZero: onlyTotal };
+  const limit =
+    body.limit === undefined ? undefined : readLimit(body.limit, inBody("limit"), bounds, violations);
+  const offset = readOffset(body.offset, violations);
   const cursor = readText("cursor", body, violations);
   if (offset === undefined) return { kind: "cursor", limit, cursor };
   if (cursor !== undefined)
@@ -155,16 +159,10 @@ export function readPage(body: Body, violations: Violations): PageDraft {
   return { kind: "offset", limit, offset, name: "offset" };
 }
 
-function readNumber(
-  name: "limit" | "offset",
-  body: Body,
-  { least, violations }: { least: number; violations: Violations },
-): number | undefined {
-  const value = body[name];
+function readOffset(value: unknown, violations: Violations): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  const hint = name === "limit" && value === 0 ? onlyTotal : "";
-  violations.mustBe(inBody(name), name, `a whole number of at least ${least}${hint}`, value);
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
+  violations.mustBe(inBody("offset"), "offset", "a whole number of at least 0", value);
   return undefined;
 }
 

@@ -64,7 +64,7 @@ function read(
       "true",
     ...readFieldsAndEmbeds(known, reading),
     count: readWord(known.get("count"), inQuery("count"), { words: ["exact", "none"], violations }),
-    page: readPaging(known, violations),
+    page: readPaging(known, maxPageSize, violations),
     locationOf: inQuery,
   };
   return toRequest(draft, reading, maxPageSize);

@@ -361,7 +361,7 @@ describe("the client", () => {
         ],
       );
       assert.deepEqual([pages[0]?.total, pages[0]?.limit], [7, 3]);
-      assert.equal((await client.notes.list({ limit: 100_000 }).page()).limit, 1_000);
+      assert.equal((await client.notes.list({ limit: "max" }).page()).limit, 1_000);
       const { items, total } = await client.notes
         .list({ limit: 1, filter: { odd: true }, count: "exact" })
         .page();

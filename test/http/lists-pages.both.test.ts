@@ -280,7 +280,7 @@ describe("limit=0 with count=exact", () => {
       check(answer, { status: 400, problem: "INVALID_PARAMETER" });
       assert.match(
         answer.text,
-        /at least 1, or 0 together with count=exact and without an offset or a cursor/,
+        /from 1 to 1000, or max, or 0 together with count=exact and without an offset or a cursor/,
       );
     }
     const query = await service.send({ method: "QUERY", path: list, content: { limit: 0 } });

@@ -32,7 +32,7 @@ type OpenWebhook = { kind: "new" } | { kind: "edit" | "rotate" | "remove"; webho
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery({
     queryKey: webhooksKey,
-    queryFn: async ({ signal }) => await client.$webhooks.list({ limit: 100, signal }).all(),
+    queryFn: async ({ signal }) => await client.$webhooks.list({ signal }).all(),
     refetchInterval: 15_000,
   });
   const [open, setOpen] = useState<OpenWebhook>();

@@ -52,7 +52,7 @@ export function DeletedDialog({ collection, info, columns, query: shown, onClose
       readSome(
         pageParam ??
           (collectionClient(collection)
-            .deleted({ query: request, limit: pageSize, signal })
+            .deleted({ query: request, signal })
             .pages() as unknown as Rest<Deleted>),
       ),
     getNextPageParam: ({ items, rest }) => (items.length < pageSize ? undefined : rest),

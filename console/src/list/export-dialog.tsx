@@ -184,10 +184,10 @@ async function namesOf(request: Omit<ExportRequest, "format">): Promise<string[]
 async function* pagesOf({ collection, query, ids, format, fields, signal }: ExportRequest) {
   const path = `${baseUrl}/${encodeURIComponent(collection)}`;
   const parameters = new URLSearchParams(query);
-  parameters.set("limit", "1000");
+  parameters.set("limit", "max");
   if (fields !== undefined) parameters.set("fields", fields.join(","));
   const headers = { ...authorization(), Accept: mediaTypes[format] };
-  const body = { filter: { id: ids }, limit: 1000, ...(fields !== undefined && { fields }) };
+  const body = { filter: { id: ids }, limit: "max", ...(fields !== undefined && { fields }) };
   let url: string | undefined = ids === undefined ? `${path}?${parameters}` : path;
   while (url !== undefined) {
     const response: Response = await (ids === undefined

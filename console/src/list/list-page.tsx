@@ -317,7 +317,7 @@ async function countMatching(collection: string, query: string): Promise<number>
 
 /** The ids of the first resources of a list, as many as one change can have. */
 async function readMatching(collection: string, query: string): Promise<ReadonlySet<string>> {
-  const options = { query, limit: mostBulk, fields: ["id"] };
+  const options = { query, limit: "max", fields: ["id"] };
   const ids = new Set<string>();
   const pages = collectionClient(collection)
     .list(options as object)

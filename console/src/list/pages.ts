@@ -8,8 +8,6 @@ import { queries, type Rest, readNext } from "../service/queries.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { readListQuery } from "./list-query.ts";
 
-/** The most resources of one request. */
-const pageSize = 100;
 /** Changes that arrive within this time cause one request, in milliseconds. */
 const settleMs = 300;
 /** How long a change is marked, in milliseconds. The style sheet has the same time. */
@@ -66,10 +64,8 @@ export function usePages(collection: string, query: string, isAtTop: () => boole
     queryKey: ["list", collection, query],
     initialPageParam: undefined as Rest<Resource> | undefined,
     queryFn: ({ pageParam, signal }) =>
-      readNext(
-        pageParam ?? (collectionClient(collection).list({ query, limit: pageSize, signal }).pages() as never),
-      ),
-    // The service can lower the limit, and pages of large resources end early, so only an empty page is the last one.
+      readNext(pageParam ?? (collectionClient(collection).list({ query, signal }).pages() as never)),
+    // Pages of large resources end early, so only an empty page is the last one.
     getNextPageParam: ({ items, rest }) => (items.length === 0 ? undefined : rest),
     structuralSharing: false, // a copy would have no ETag
     gcTime: 0,

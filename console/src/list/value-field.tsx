@@ -12,6 +12,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fromLocalTime, toLocalTime } from "../parts/formats.ts";
 import { knownCollection } from "../service/collections.ts";
+import { firstOnly } from "../service/queries.ts";
 import { titleOf } from "../service/schema.ts";
 import { collectionClient } from "../service/session.ts";
 import { useSearch } from "../service/titles.ts";
@@ -150,9 +151,9 @@ const most = 10;
 
 /** The query string that finds values which begin with a text. */
 function completionQuery(name: string, text: string): string {
-  const parameters = new URLSearchParams({ distinct: name, sort: "-count", limit: String(most) });
+  const parameters = new URLSearchParams({ distinct: name, sort: "-count" });
   if (text !== "") parameters.set(`${name}:startsWith`, text);
-  return parameters.toString();
+  return `${parameters}&${firstOnly(most)}`;
 }
 
 /** The texts among the groups of `distinct`. */

@@ -139,8 +139,7 @@ function Row({ difference: { name, by }, edit: { base, mine }, theirs, side, onC
 function useChange(collection: string, id: string, version: number | undefined) {
   const { data } = useQuery({
     queryKey: ["history", collection, id, "latest", version],
-    queryFn: async ({ signal }) =>
-      (await collectionClient(collection).history(id, { limit: 5, signal }).page()).items,
+    queryFn: async ({ signal }) => (await collectionClient(collection).history(id, { signal }).page()).items,
   });
   return data?.find((each) => each.version === version);
 }

@@ -186,18 +186,14 @@ function Created({ collection, id, version }: VersionProps) {
   return <Differences all={diffAttributes({}, data)} />;
 }
 
-/** How many changes are read at a time. */
-const pageSize = 20;
-
 /** The changes, newest first. Another `latest` reads them again. */
 function useHistory(collection: string, id: string, latest: string) {
   const { refetch, ...history } = useInfiniteQuery({
     queryKey: ["history", collection, id, "pages"],
     initialPageParam: undefined as Rest<ResourceChange> | undefined,
     queryFn: ({ pageParam, signal }) =>
-      readNext(pageParam ?? collectionClient(collection).history(id, { limit: pageSize, signal }).pages()),
-    getNextPageParam: ({ items, limit = pageSize, rest }) =>
-      items.length < Math.min(pageSize, limit) ? undefined : rest,
+      readNext(pageParam ?? collectionClient(collection).history(id, { signal }).pages()),
+    getNextPageParam: ({ items, limit = 0, rest }) => (items.length < limit ? undefined : rest),
     structuralSharing: false,
     gcTime: 0,
   });

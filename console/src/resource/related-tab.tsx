@@ -7,6 +7,7 @@ import { shortId } from "../parts/formats.ts";
 import { Problem } from "../parts/problem.tsx";
 import { formatRoute } from "../route.ts";
 import { useCollection } from "../service/collections.ts";
+import { firstOnly } from "../service/queries.ts";
 import { propertiesOf, titleOf } from "../service/schema.ts";
 import { collectionClient, type Resource } from "../service/session.ts";
 import { texts } from "../texts.ts";
@@ -96,7 +97,7 @@ function Inverse({ relation, id }: { relation: Relation; id: string }) {
     queryKey: ["related", collection, query],
     queryFn: ({ signal }) =>
       collectionClient(collection)
-        .list({ query, limit: maxShown + 1, signal })
+        .list({ query: `${query}&${firstOnly(maxShown + 1)}`, signal })
         .page(),
   });
   const items = (data?.items ?? []) as unknown as Resource[];

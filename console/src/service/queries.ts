@@ -55,6 +55,11 @@ export function remember(collection: string, id: string): void {
   } catch {}
 }
 
+/** The parameter for the first resources of a list. A service whose pages are shorter sends fewer. */
+export function firstOnly(count: number): string {
+  return `range=[0,${count - 1}]`;
+}
+
 /** What reads the next pages of a list. */
 export type Rest<T> = AsyncGenerator<Pick<Page<T>, "items" | "total" | "limit">, void, undefined>;
 

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { CollectionDetails } from "holdfast-client";
 import { knownCollection, useCollection } from "./collections.ts";
 import { onChanges } from "./live.ts";
-import { queries } from "./queries.ts";
+import { firstOnly, queries } from "./queries.ts";
 import { pickerQuery, propertiesOf, titleNames, titleOf } from "./schema.ts";
 import { collectionClient, type Resource } from "./session.ts";
 
@@ -44,7 +44,7 @@ async function readTitles(collection: string, ids: readonly string[]): Promise<R
   try {
     for (let at = 0; at < ids.length && fields.length > 0; at += most) {
       const filter = { id: ids.slice(at, at + most) };
-      const list = collectionClient(collection).list({ filter, fields, limit: most } as object);
+      const list = collectionClient(collection).list({ filter, fields } as object);
       for (const item of (await list.page()).items as unknown as Resource[])
         titles.set(String(item.id), titleOf(item) ?? "");
     }
@@ -80,8 +80,9 @@ export function useSearch(collection: string, words: string, isOn: boolean) {
     enabled: isOn,
     staleTime: 5_000,
     queryFn: async ({ signal }) => {
-      const query = pickerQuery(words, info?.search ?? [], Object.keys(propertiesOf(info)));
-      const list = collectionClient(collection).list({ query, limit: mostFound, signal });
+      const found = pickerQuery(words, info?.search ?? [], Object.keys(propertiesOf(info)));
+      const query = `${found}&${firstOnly(mostFound)}`;
+      const list = collectionClient(collection).list({ query, signal });
       return (await list.page()).items as unknown as Resource[];
     },
   });

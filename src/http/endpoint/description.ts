@@ -3,7 +3,7 @@ import type { Action } from "../../access/access-declaration.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { About } from "../openapi/about.ts";
-import { type Described, type InDocument, type Part, ref, text } from "../openapi/described.ts";
+import { type Described, type InDocument, type Part, pageLimit, ref, text } from "../openapi/described.ts";
 import { serviceTag } from "../openapi/names.ts";
 import { responseName } from "../openapi/problem-responses.ts";
 import { commonHeaders, headersOf } from "../openapi/response-headers.ts";
@@ -136,8 +136,8 @@ function pageParts({ usual, most, hasAfter, what = "items" }: NonNullable<Endpoi
   const limit = {
     name: "limit",
     in: "query",
-    description: `The most ${what} ${hasAfter ? "on the page" : "in the response"}.`,
-    schema: { type: "integer", minimum: 1, maximum: most, default: usual },
+    description: `The most ${what} ${hasAfter ? "on the page" : "in the response"}, or \`max\`.`,
+    schema: { ...pageLimit(1, most), default: usual },
   };
   const after = {
     name: "after",

@@ -5,7 +5,7 @@ import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
 import { changeKinds } from "../../store/port/change-log.ts";
 import type { Limits } from "../settings.ts";
-import { closedObject, count, type Part, ref, text } from "./described.ts";
+import { closedObject, count, type Part, pageLimit, ref, text } from "./described.ts";
 import { feedSchemas } from "./event-schemas.ts";
 import { writeSchemas } from "./write-schemas.ts";
 
@@ -37,7 +37,7 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Change: change,
     Deletion: deletion,
     ...feedSchemas,
-    ListQuery: listQuery,
+    ListQuery: listQuery(limits),
     Figures: figures,
     ...writeSchemas(limits),
     Health: closedObject(
@@ -148,13 +148,14 @@ const deletion: Part = closedObject(
   { optional: ["by"], description: "The delete of a resource." },
 );
 
-const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
+type QueryMember = (typeof bodyMembers)[number];
+
+const queryMembers: Record<Exclude<QueryMember, "limit">, Part> = {
   filter: {
     description: `Attributes with values, lists of values, or operators (${operatorNames.join(", ")}); and, or, not. Instead of a value, {"attribute":"name"} is another attribute.`,
     type: "object",
   },
   sort: { type: "array", items: text },
-  limit: { type: "integer", minimum: 0 },
   cursor: { type: "string", minLength: 1 },
   offset: { type: "integer", minimum: 0 },
   fields: { type: "array", minItems: 1, items: text },
@@ -187,7 +188,8 @@ const figures: Part = {
   additionalProperties: true,
 };
 
-const listQuery: Part = closedObject(queryMembers, {
-  optional: Object.keys(queryMembers),
-  description: "The parameters of a list, as in GET.",
-});
+function listQuery({ page }: Limits): Part {
+  const members: Record<QueryMember, Part> = { ...queryMembers, limit: pageLimit(0, page) };
+  const description = "The parameters of a list, as in GET.";
+  return closedObject(members, { optional: Object.keys(members), description });
+}

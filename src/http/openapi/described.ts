@@ -3,6 +3,7 @@ import type { Access } from "../../access/access.ts";
 import { actions } from "../../access/access-declaration.ts";
 import type { FirstKey } from "../../access/first-key.ts";
 import type { Collection } from "../../collection/collection.ts";
+import { most } from "../../query/page-limit.ts";
 import type { HttpSettings } from "../settings.ts";
 
 /** The parts of a service that its document depends on. */
@@ -55,6 +56,16 @@ export function media(schema: Part, example: unknown): Part {
 
 /** The schema of a string. */
 export const text: Part = { type: "string" };
+
+/** The schema of the limit of a page. */
+export function pageLimit(minimum: number, maximum: number): Part {
+  return {
+    anyOf: [
+      { type: "integer", minimum, maximum },
+      { type: "string", enum: [most] },
+    ],
+  };
+}
 
 /** The schema of a number of things. */
 export const count: Part = { type: "integer", minimum: 0 };

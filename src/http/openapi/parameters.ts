@@ -8,7 +8,7 @@ import { aliasParameters, type ListParameter, listParameters } from "../../query
 import { defaultPageSize } from "../../query/list-request.ts";
 import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
-import { type Part, ref, text } from "./described.ts";
+import { type Part, pageLimit, ref, text } from "./described.ts";
 import { type Names, schemaNames } from "./names.ts";
 
 const whole = (minimum: number): Part => ({ type: "integer", minimum });
@@ -18,7 +18,7 @@ const names: Part = { type: "array", items: text };
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
   limit: {
     description:
-      "The maximum number of resources on a page. `0` is possible together with `count=exact`, and gives the total alone.",
+      "The maximum number of resources on a page, or `max` for the most that a page can have. `0` is possible together with `count=exact`, and gives the total alone.",
     schema: whole(0),
   },
   cursor: {
@@ -26,9 +26,17 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
     schema: { ...text, minLength: 1 },
   },
   offset: { description: "The number of resources before the page.", schema: whole(0) },
-  range: { description: "The first and the last position of the page: `[0,24]`.", schema: text },
+  range: {
+    description:
+      "The first and the last position of the page: `[0,24]`. If the range is longer than a page can be, `Content-Range` says where the page ends.",
+    schema: text,
+  },
   _start: { description: "The number of resources before the page.", schema: whole(0) },
-  _end: { description: "The position after the last resource of the page.", schema: whole(0) },
+  _end: {
+    description:
+      "The position after the last resource of the page. The page cannot be longer than with `limit`.",
+    schema: whole(0),
+  },
   _page: { description: "The number of the page, from 1.", schema: whole(1) },
   _limit: { description: "The same as `limit`, for use with `_start` or `_page`.", schema: whole(1) },
   _per_page: { description: "The same as `limit`, for use with `_page`.", schema: whole(1) },
@@ -83,16 +91,21 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   },
 };
 
+/** The schemas of the parameters that have the bound of the service. */
+function limitSchemas(page: number): Partial<Record<ListParameter, Part>> {
+  const limit = { ...pageLimit(0, page), default: Math.min(defaultPageSize, page) };
+  return { limit, _limit: pageLimit(1, page), _per_page: pageLimit(1, page) };
+}
+
 /** The parameters of lists as components. Aliases are marked with `x-holdfast-alias`, and the page at `/docs` leaves them out. */
 function listParameterParts({ page }: Limits): Record<string, Part> {
   return Object.fromEntries(
     listParameters.map((name) => {
       const { description, schema } = ofLists[name];
-      const more = name === "limit" ? ` A larger value than ${page} is lowered to ${page}.` : "";
-      const given = name === "limit" ? { ...schema, default: Math.min(defaultPageSize, page) } : schema;
+      const given = limitSchemas(page)[name] ?? schema;
       const list = schema === names ? { style: "form", explode: false } : {};
       const alias = aliasParameters.has(name) ? { "x-holdfast-alias": true } : {};
-      return [name, { name, in: "query", description: description + more, ...list, schema: given, ...alias }];
+      return [name, { name, in: "query", description, ...list, schema: given, ...alias }];
     }),
   );
 }
@@ -117,8 +130,8 @@ const ofFeeds = {
   eventLimit: {
     name: "limit",
     in: "query",
-    description: `The number of events after which a page ends. If it is more than ${maxLimit}, the service uses ${maxLimit}. Streams refuse it.`,
-    schema: { ...whole(1), default: defaultLimit },
+    description: "The number of events after which a page ends, or `max` for the most. Streams refuse it.",
+    schema: { ...pageLimit(1, maxLimit), default: defaultLimit },
   },
   wait: {
     name: "wait",

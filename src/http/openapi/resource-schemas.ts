@@ -253,8 +253,7 @@ function pageSchema(part: string, embedded: string | undefined): Part {
       },
       total: { description: "The number of resources in the whole list, if known.", type: "integer" },
       limit: {
-        description:
-          "The number of resources that this page can have at most. A larger number in the request is lowered to the limit of the service.",
+        description: "The number of resources that this page can have at most.",
         type: "integer",
       },
       self: url,

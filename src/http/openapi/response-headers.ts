@@ -12,8 +12,7 @@ const descriptions = {
   Link: "The first and the next page, and others if they are known (RFC 8288). In a list, `monitor` is the feed of the events after the page (RFC 5989). A filter by id and a search have no feed.",
   "X-Total-Count": "The number of resources in the whole list, or of all groups of figures, if known.",
   "Content-Range": "The position of the page in the list, if known: `topics 0-99/319`.",
-  "Page-Limit":
-    "The number of resources (or changes, events or groups) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
+  "Page-Limit": "The number of resources (or changes, events or groups) that this page can have at most.",
   "Accept-Query": "The media type that QUERY accepts.",
   "Accept-Patch": "The media types that PATCH accepts.",
   Accept: "The media types that the method accepts.",

@@ -5,6 +5,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { isIdPath } from "../../collection/paths.ts";
 import type { Violation } from "../../errors.ts";
 import { leavesOf, ownFilter, ownPathsOf, type RequestedFilter } from "../../query/filter.ts";
+import { readLimit } from "../../query/page-limit.ts";
 import { parseList } from "../../query/query-string.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Caller } from "../caller/admit.ts";
@@ -33,7 +34,7 @@ export const maxCollections = 50;
 /** Events on a page without `limit`. */
 export const defaultLimit = 100;
 
-/** The most events on a page. A larger `limit` is lowered to this number. */
+/** The most events on a page. */
 export const maxLimit = 1_000;
 
 /** The longest `wait`. */
@@ -106,37 +107,37 @@ function readAsked(own: readonly Pair[], isStream: boolean, { headers }: HttpReq
   if (isStream)
     for (const name of ["limit", "wait"].filter((each) => given.has(each)))
       faults.add(inQuery(name), "stream", "is for pages. A stream sends each event when it happens");
-  const limit = readWhole(given, { name: "limit", least: 1, fallback: defaultLimit, faults });
-  const wait = readWhole(given, { name: "wait", least: 0, fallback: 0, faults });
-  if (wait > maxWaitSeconds) faults.add(inQuery("wait"), "wait", `must be at most ${maxWaitSeconds} seconds`);
+  const position = readSince(given, headers["last-event-id"]);
+  const text = given.get("limit");
+  const bounds = { most: maxLimit, isContinued: position !== undefined };
+  const limit = text === undefined ? defaultLimit : readLimit(text, inQuery("limit"), bounds, faults);
+  const wait = readWait(given.get("wait"), faults);
   faults.throwIfAny();
   return {
-    ...readSince(given, { header: headers["last-event-id"], fallback: isStream ? "now" : "start" }),
-    limit: Math.min(limit, maxLimit),
+    ...(position ?? { since: isStream ? "now" : "start", sinceIn: inQuery("since") }),
+    limit: limit ?? defaultLimit,
     waitMs: wait * 1_000,
   };
 }
 
+/** The position that the request has; `undefined` without one. */
 function readSince(
   given: ReadonlyMap<string, string>,
-  { header, fallback }: { header: unknown; fallback: string },
-): Pick<FeedAsked, "since" | "sinceIn"> {
+  header: unknown,
+): Pick<FeedAsked, "since" | "sinceIn"> | undefined {
   if (typeof header === "string" && header !== "")
     return { since: header, sinceIn: { in: "header", name: "Last-Event-ID" } };
   const name = given.get("lastEventId") ? "lastEventId" : "since";
-  return { since: given.get(name) ?? fallback, sinceIn: { in: "query", name } };
+  const since = given.get(name);
+  return since === undefined ? undefined : { since, sinceIn: { in: "query", name } };
 }
 
-function readWhole(
-  given: ReadonlyMap<string, string>,
-  { name, least, fallback, faults }: { name: string; least: number; fallback: number; faults: Violations },
-): number {
-  const text = given.get(name);
-  if (text === undefined) return fallback;
-  const isWhole = /^[0-9]{1,9}$/.test(text) && Number(text) >= least;
-  if (!isWhole)
-    faults.add(inQuery(name), name, `must be a whole number of at least ${least}, not ${shortJson(text)}`);
-  return isWhole ? Number(text) : fallback;
+function readWait(text: string | undefined, faults: Violations): number {
+  if (text === undefined) return 0;
+  const seconds = /^[0-9]+$/.test(text) ? Number(text) : undefined;
+  if (seconds !== undefined && seconds <= maxWaitSeconds) return seconds;
+  faults.mustBe(inQuery("wait"), "wait", `a whole number of seconds from 0 to ${maxWaitSeconds}`, text);
+  return 0;
 }
 
 /** The collections of a feed of several. Without names, all that the caller can list. */

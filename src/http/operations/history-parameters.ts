@@ -2,6 +2,7 @@
 import { shortJson } from "../../collection/messages.ts";
 import { parseCursor } from "../../query/cursor.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
+import { readLimit } from "../../query/page-limit.ts";
 import { readTime } from "../../query/reading.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Key } from "../../store/port/stored.ts";
@@ -62,14 +63,14 @@ export function parseChanges(query: string, key: Key, maxPageSize: number): Chan
     else if (given.getAll(name).length > 1)
       faults.add(inQuery(name), "repeatedParameter", "must be given only once");
   }
-  const limit = given.get("limit");
-  if (limit !== null && !/^0*[1-9][0-9]*$/.test(limit))
-    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, not ${shortJson(limit)}`);
-  faults.throwIfAny();
+  const text = given.get("limit");
   const cursor = given.get("cursor");
+  const bounds = { most: maxPageSize, isContinued: cursor !== null };
+  const limit = text === null ? undefined : readLimit(text, inQuery("limit"), bounds, faults);
+  faults.throwIfAny();
   return {
-    limit: Math.min(Number(limit ?? defaultPageSize), maxPageSize),
-    hasLimit: limit !== null,
+    limit: limit ?? Math.min(defaultPageSize, maxPageSize),
+    hasLimit: limit !== undefined,
     before: cursor === null ? beforeNone : Number(parseCursor(nameOfChanges(key), cursor, 1)[0]),
   };
 }

@@ -1,4 +1,5 @@
 /** Reads the parameters of pages outside the collections: `limit`, and the name after which a page starts. */
+import { readLimit } from "../../query/page-limit.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 
 /** How long a page can be, and whether the parameter `after` exists. */
@@ -25,14 +26,14 @@ export function parsePage(query: string, { usual, most, hasAfter, filters = [] }
   const given: Record<string, string> = {};
   const asked: PageAsked = { limit: usual, after: undefined, filters: given };
   const seen = new Set<string>();
-  for (const [name, value] of new URLSearchParams(query)) {
+  const pairs = [...new URLSearchParams(query)];
+  const isContinued = hasAfter && pairs.some(([name]) => name === "after");
+  for (const [name, value] of pairs) {
     if (!known.includes(name)) violations.add(inQuery(name), "unknownParameter", notUnderstood(known));
     else if (seen.has(name)) violations.add(inQuery(name), "repeatedParameter", "must be given only once");
     else if (name === "after") asked.after = value;
     else if (filters.includes(name)) given[name] = value;
-    else if (/^[0-9]{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= most)
-      asked.limit = Number(value);
-    else violations.add(inQuery(name), "limit", `must be a whole number from 1 to ${most}`);
+    else asked.limit = readLimit(value, inQuery(name), { most, isContinued }, violations) ?? usual;
     seen.add(name);
   }
   violations.throwIfAny();

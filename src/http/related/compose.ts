@@ -22,6 +22,8 @@ interface Budget {
 /** What the links to the rest of an array depend on. */
 export interface ComposeContext {
   prefix: string;
+  /** The most resources of a page. */
+  maxPageSize: number;
   /** The name of the collection of the resources. */
   collection: string;
 }
@@ -31,7 +33,7 @@ export interface ComposeContext {
  * text that makes it longer than a page. It has at least one text. `shown` are the texts as the caller sees them.
  */
 export async function composeTexts(
-  { prefix, collection }: ComposeContext,
+  context: ComposeContext,
   resources: readonly Stored[],
   { shown, levels }: { shown: readonly string[]; levels: readonly RelatedLevel[] },
 ): Promise<readonly string[]> {
@@ -42,7 +44,7 @@ export async function composeTexts(
   for (const [n, resource] of resources.entries()) {
     if (n > 0 && budget.left <= 0) break;
     const own = withoutEmbeds(shown[n] as string, embeds);
-    const text = compose({ id: resource.id, text: own }, levels, { prefix, collection, budget });
+    const text = compose({ id: resource.id, text: own }, levels, { ...context, budget });
     if (text === undefined) break;
     texts.push(text);
     const paused = pause(text.length);
@@ -87,13 +89,13 @@ function compose(
 function composeGroup(
   { items }: RelatedGroup,
   { embed, texts: own, inner }: RelatedLevel,
-  { prefix, budget }: Composition,
+  composition: Composition,
 ): string[] | undefined {
   const texts: string[] = [];
   for (const item of items) {
-    if (texts.length > 0 && budget.left <= 0) break;
+    if (texts.length > 0 && composition.budget.left <= 0) break;
     const shown = { id: item.id, text: own.get(item.id) as string };
-    const text = compose(shown, inner, { prefix, collection: embed.target.name, budget });
+    const text = compose(shown, inner, { ...composition, collection: embed.target.name });
     if (text === undefined && texts.length === 0) return undefined;
     if (text === undefined) break;
     texts.push(text);
@@ -112,24 +114,25 @@ interface CutGroup {
 function linkAfter(
   id: string,
   { group, shown, level }: CutGroup,
-  { prefix, collection }: Composition,
+  { prefix, maxPageSize, collection }: Composition,
 ): string {
   const { relation, target } = level.embed;
   const last = group.items[shown - 1];
   if (relation.kind === "reference") return linkToIds(`${prefix}/${target.name}`, group, last);
   const path = `${resourcePath(`${prefix}/${collection}`, id)}/${relation.name}`;
-  return `${path}?${parametersAfter(id, last, level.embed)}`;
+  return `${path}?${parametersAfter(id, last, level.embed, maxPageSize)}`;
 }
 
 function parametersAfter(
   id: string,
   last: Stored | undefined,
   { relation, target, limit, conditions, filters, sort }: Embed,
+  maxPageSize: number,
 ): string {
   const keys = sort.map(formatKey);
   const sorting = keys.length === 0 ? [] : [`sort=${keys.map(encodeURIComponent).join(",")}`];
   const filtering = conditions.map((each) => each.map(encodeURIComponent).join("="));
-  const kept = [...filtering, `limit=${limit}`, ...sorting].join("&");
+  const kept = [...filtering, `limit=${Math.min(limit, maxPageSize)}`, ...sorting].join("&");
   if (last === undefined) return kept;
   const within = referringTo(target, relation.path, id);
   const contents = { filter: allOf([...filters, within]), sort };

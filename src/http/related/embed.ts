@@ -37,7 +37,8 @@ export async function embedInto(
   const levels = await whileConnected(caller, request, (client) =>
     readLevels({ service, caller, request, client, bytes }, embeds, resources),
   );
-  return composeTexts({ prefix: service.settings.prefix, collection }, resources, { shown, levels });
+  const { prefix, limits } = service.settings;
+  return composeTexts({ prefix, maxPageSize: limits.page, collection }, resources, { shown, levels });
 }
 
 /** The validators of content that depends on several collections: a hash of the content itself. */

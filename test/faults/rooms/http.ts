@@ -129,6 +129,20 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "silent-limit",
+    what: "A limit above the bound is lowered, so the client takes a part of the list for all of it.",
+    noticedBy: "test/http/page-limit",
+    test: "limit in /api/v1/topics?limit=4",
+    replacements: [["(number <= bounds.most || isContinued)", "(number <= bounds.most || true)"]],
+  },
+  {
+    name: "dead-links",
+    what: "After `limits.page` was lowered, the next pages of lists that clients were reading are refused.",
+    noticedBy: "test/http/page-limit",
+    test: "the next page of a list, also for QUERY",
+    replacements: [["(number <= bounds.most || isContinued)", "(number <= bounds.most)"]],
+  },
+  {
     name: "last-link",
     what: "The link to the last page leads to an empty page when the total is a multiple of the limit.",
     noticedBy: "test/http/lists-links",

@@ -68,6 +68,17 @@ test("a limited live list is filled up when a resource leaves it", async (t) => 
   await until("a resource between them is shown", () => plain(shown()) === "[-299,-298.5,-298]");
 });
 
+test("a live list is whole on a service with short pages, whatever its length", async (t) => {
+  const { direct } = await startFixture(t, { limits: { page: 3 } });
+  const { notes } = direct;
+  await direct.$batch(({ notes }) => Array.from({ length: 10 }, (_, n) => notes.create({ n })));
+  for (const limit of [2, 5, 600, undefined]) {
+    const reading = readAll(t, notes.live({ sort: "n", ...(limit !== undefined && { limit }) }));
+    const [first] = await reading.until(1);
+    assert.equal(first?.length, Math.min(limit ?? 10, 10), String(limit));
+  }
+});
+
 type Notes = Client<typeof config>["notes"];
 
 const values = [null, true, false, -1, 0, 2, 10, "", "a", "Z", "ä", "😀", "\uffff", [1], { a: 1 }];

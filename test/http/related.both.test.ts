@@ -287,6 +287,7 @@ describe("embed", () => {
     assert.equal(await count("users.articles.comments"), 5);
     const all = "users(limit:1000),users.articles(limit:1000),users.articles.comments(limit:1000)";
     assert.equal(await count(all), 7);
+    assert.equal(await count(all.replaceAll("1000", "max")), 7);
   });
 
   test("refuses what it does not understand, and what would be too much", async () => {
@@ -305,7 +306,10 @@ describe("embed", () => {
       "/articles?embed=author(limit:2)",
       /has options in "author\(limit:2\)", which is a single resource/,
     );
-    await refused("/articles?embed=comments(limit:0)", /limit of "0"/);
+    await refused(
+      "/articles?embed=comments(limit:0)",
+      /limit of "0" in "comments\(limit:0\)"\. It must be a whole number of at least 1, or max/,
+    );
     await refused(
       "/articles?embed=comments(max:2)",
       /has the option "max:2" in "comments\(max:2\)"\. The options are "limit:5"/,

@@ -28,7 +28,7 @@ export interface ListContents {
   filter: RequestedFilter | undefined;
   /** The sort keys of the request. The id is not added yet. */
   sort: readonly RequestedSortKey[];
-  /** The words of `q`, as `wordsOf` returns them; `undefined` without `q`. */
+  /** The terms of `q` (`termsOf`); `undefined` without `q`. */
   words: readonly string[] | undefined;
   /** The time at which the list is read: Unix time in milliseconds. `undefined`: now. */
   at: number | undefined;

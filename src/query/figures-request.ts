@@ -13,9 +13,9 @@ import {
   type FigureSortKey,
   type GroupKey,
 } from "./figures.ts";
-import { matchesAll, type RelationPath, type RequestedFilter } from "./filter.ts";
+import type { RelationPath, RequestedFilter } from "./filter.ts";
 import { type ListParameter, type PageDraft, pagingParameters, readPaging } from "./list-parameters.ts";
-import { defaultPageSize, readWords, type Selection } from "./list-request.ts";
+import { defaultPageSize, readWords, type Selection, searchFilter } from "./list-request.ts";
 import { bodyMembers, readBody, readPage, readTexts } from "./query-body.ts";
 import { readQueryString } from "./query-string.ts";
 import {
@@ -31,7 +31,7 @@ import { inBody, inQuery, type Location, type Violations } from "./violations.ts
 export interface FiguresRequest extends FigureContents<RelationPath> {
   /** The resources that count; `undefined`: all. */
   filter: RequestedFilter | undefined;
-  /** The words of `q`; `undefined` without `q`. */
+  /** The terms of `q` (`termsOf`); `undefined` without `q`. */
   words: readonly string[] | undefined;
   /** The most groups in the response. */
   limit: number;
@@ -171,7 +171,7 @@ function toRequest(draft: Draft, reading: Reading, maxLimit: number): FiguresReq
   violations.throwIfAny();
   const limit = Math.min(page.limit ?? defaultPageSize, maxLimit);
   const offset = page.kind === "page" ? (page.page - 1) * limit : page.kind === "offset" ? page.offset : 0;
-  const filter = matchesAll(draft.filter) ? undefined : draft.filter;
+  const filter = searchFilter(draft.filter, words);
   return { filter, words, group, figures, sort, limit, offset };
 }
 

@@ -14,7 +14,7 @@ import { allOf, matchesAll, namesRelated, type RequestedFilter } from "./filter.
 import { readFilter } from "./filter-request.ts";
 import type { PageDraft } from "./list-parameters.ts";
 import { type Reading, visibleAttributeInfo } from "./reading.ts";
-import { wordsOf } from "./search-words.ts";
+import { termsOf, wordsOf } from "./search-words.ts";
 import { type CursorValues, hasRelatedKeys, type RequestedSortKey, withId } from "./sort.ts";
 import { inside, type Location } from "./violations.ts";
 
@@ -64,8 +64,8 @@ export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count"
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
   const { sort, at, fields, envelope, count, embeds, locationOf } = draft;
-  const filter = matchesAll(draft.filter) ? undefined : draft.filter;
   const words = readWords(draft, reading);
+  const filter = searchFilter(draft.filter, words);
   const refuseTime = (other: string) =>
     reading.violations.add(locationOf("at"), "at", `cannot be used together with ${other}`);
   if (words !== undefined && at !== undefined) refuseTime('"q"');
@@ -86,7 +86,7 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   return { ...request, paging };
 }
 
-/** The words of `q`. Adds violations. */
+/** The terms of `q` (`termsOf`). Adds violations. */
 export function readWords(
   { q, locationOf }: Pick<Draft, "q" | "locationOf">,
   { collection, violations }: Reading,
@@ -98,17 +98,26 @@ export function readWords(
     violations.add(location, "search", detail);
     return [];
   }
-  const words = q.length > maxSearchLength ? [] : [...new Set(wordsOf(q))];
+  const terms = q.length > maxSearchLength ? [] : termsOf(q);
   if (q.length > maxSearchLength)
     violations.add(
       location,
       "search",
       `must have at most ${maxSearchLength.toLocaleString("en")} characters`,
     );
-  else if (words.length === 0)
-    violations.add(location, "search", `must contain a letter or a digit, but is ${shortJson(q)}`);
-  if (words.length > maxWords) violations.add(location, "search", `must have at most ${maxWords} words`);
-  return words;
+  else if (q.trim() === "") violations.add(location, "search", `must have a word, but is ${shortJson(q)}`);
+  const count = terms.flatMap((term) => wordsOf(term)).length;
+  if (count > maxWords) violations.add(location, "search", `must have at most ${maxWords} words`);
+  return terms;
+}
+
+/** The filter of a list with a search. Without terms, the search finds nothing. */
+export function searchFilter(
+  filter: RequestedFilter,
+  terms: readonly string[] | undefined,
+): RequestedFilter | undefined {
+  if (terms?.length === 0) return { kind: "or", filters: [] };
+  return matchesAll(filter) ? undefined : filter;
 }
 
 /** The maximum number of resources that the filter can match; `undefined` without a condition on ids. */

@@ -4,7 +4,7 @@
  * The service splits the searched texts and the query in the same way, and stores keep the words. A store compares only
  * code points and does not know languages, so every store finds the same resources.
  */
-import { fold } from "../collection/folding.ts";
+import { fold, foldText } from "../collection/folding.ts";
 
 /**
  * The version of the result of `wordsOf`. If the version of a store differs, the store must compute its words again.
@@ -35,6 +35,72 @@ export interface Splitting {
 /** The limit for one text, or for all texts of a resource together. */
 export function createSplitting(): Splitting {
   return { left: maxSplit };
+}
+
+/** A character of a word. */
+const partOfWord = /[\p{L}\p{M}\p{N}]/v;
+
+/**
+ * Signs that count at the beginning and the end of a word: those of mathematics and of currencies, and a few others. All others only
+ * separate words, such as commas, quotes and hyphens.
+ */
+const sign = /[\p{Sm}\p{Sc}#*@\&%]/v;
+
+/** What a search looks for. */
+export interface SearchTerms {
+  /** Each begins a word. */
+  beginnings: readonly string[];
+  /** Each is a word. */
+  whole: readonly string[];
+  /** Each occurs in a folded text (`foldText`). The words in it are above. */
+  literals: readonly string[];
+}
+
+/**
+ * The terms of a search: its words, and folded texts with signs at the beginning or the end, such as `c++` and `.net`. A piece without a
+ * letter or a digit is ignored.
+ */
+export function termsOf(search: string): string[] {
+  const literals: string[] = [];
+  const others = search.split(/[\s\p{Z}]+/v).map((piece) => {
+    const literal = foldText(withoutPunctuation(piece));
+    const [first = "", last = ""] = [literal.at(0), literal.at(-1)];
+    if (![first, last].some((each) => each === "." || sign.test(each)) || !partOfWord.test(literal))
+      return piece;
+    literals.push(literal);
+    return "";
+  });
+  return [...new Set([...wordsOf(others.join(" ")), ...literals])];
+}
+
+/** A piece from its first to its last letter, digit or sign. A single full stop before a word counts too, as in `.net`. */
+function withoutPunctuation(piece: string): string {
+  const characters = [...piece];
+  const counts = (each: string | undefined) =>
+    each !== undefined && (partOfWord.test(each) || sign.test(each));
+  const first = characters.findIndex(counts);
+  const isDotted =
+    characters[first - 1] === "." && characters[first - 2] !== "." && !sign.test(characters[first] ?? "");
+  return characters.slice(isDotted ? first - 1 : first, characters.findLastIndex(counts) + 1).join("");
+}
+
+/** What the terms of a search ask for. Without terms, nothing. */
+export function readTerms(terms: readonly string[]): SearchTerms {
+  const isLiteral = (term: string) => [...term].some((each) => !partOfWord.test(each));
+  const literals = terms.filter(isLiteral);
+  const beginnings = terms.filter((term) => !isLiteral(term));
+  const whole: string[] = [];
+  for (const literal of literals) {
+    const words = wordsOf(literal);
+    const last = words.at(-1);
+    // In a text, a dictionary can find other words.
+    if (withoutBlanks.test(literal)) beginnings.push(...words);
+    else if (last !== undefined && literal.endsWith(last)) {
+      beginnings.push(last);
+      whole.push(...words.slice(0, -1));
+    } else whole.push(...words);
+  }
+  return { beginnings, whole, literals };
 }
 
 let dictionary: Intl.Segmenter | undefined;

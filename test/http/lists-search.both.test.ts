@@ -53,7 +53,67 @@ describe("a list with q", () => {
   });
 
   test("is a 400 where nothing is searched, or by cursor without a sort", async () => {
-    for (const path of ["/api/v1/plain?q=tea", `${list}?q=...`, `${list}?q=tea&cursor=x`])
+    for (const path of ["/api/v1/plain?q=tea", `${list}?q=`, `${list}?q=tea&cursor=x`])
       check(await service.send({ path }), { status: 400, problem: "INVALID_PARAMETER" });
+  });
+
+  test("that has no letter and no digit finds nothing, in every form of the list", async () => {
+    for (const q of ["?", "...", "🎉", "+ #"]) {
+      const query = `q=${encodeURIComponent(q)}`;
+      const answer = await service.send({ path: `${list}?${query}` });
+      check(answer, { status: 200, headers: { "X-Total-Count": "0" }, json: [] });
+      check(await service.send({ path: `${list}?${query}&sort=-n&n:gte=0` }), { status: 200, json: [] });
+      check(await service.send({ method: "QUERY", path: list, content: { filter: { q } } }), {
+        status: 200,
+        json: [],
+      });
+      const figures = await service.send({ path: `${list}?${query}&aggregate=count` });
+      assert.deepEqual(figures.json, [{ count: 0 }]);
+      assert.doesNotMatch(answer.headers.link ?? "", /monitor/);
+    }
+    const tea = await service.send({ path: `${list}?q=${encodeURIComponent("🎉 tea !")}` });
+    assert.deepEqual(numbers(tea), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  test("finds words with their signs, page by page and as figures", async () => {
+    const named = [
+      "C++ in depth",
+      "More C++",
+      "C and c",
+      "abc++",
+      "C# and .NET",
+      "ASP.NET",
+      "A* search",
+      "A search",
+      "(C++)",
+    ];
+    for (const [n, title] of named.entries()) await service.create("topics", { title, n: 100 + n });
+    const found = async (q: string, more = "") =>
+      numbers(await service.send({ path: `${list}?q=${encodeURIComponent(q)}${more}` }));
+    for (const [q, expected] of [
+      ["C++", [100, 101, 108]],
+      ["c++, depth", [100]],
+      ["C#", [104]],
+      [".NET", [104, 105]],
+      ["A*", [106]],
+      ["C", [9, 100, 101, 102, 104, 108]],
+    ] as const) {
+      assert.deepEqual(await found(q), expected, q);
+      const figures = await service.send({ path: `${list}?q=${encodeURIComponent(q)}&aggregate=count` });
+      assert.deepEqual(figures.json, [{ count: expected.length }], q);
+    }
+    const walked: number[] = [];
+    for (let path: string | undefined = `${list}?q=C%2B%2B&sort=-n&limit=2`; path !== undefined; ) {
+      const answer = await service.send({ path });
+      walked.push(...(answer.json as { n: number }[]).map(({ n }) => n));
+      path = links(answer).next;
+    }
+    assert.deepEqual(walked, [108, 101, 100]);
+    const ranked = await service.send({ path: `${list}?q=C%2B%2B&limit=2` });
+    check(ranked, { status: 200, headers: { "X-Total-Count": "3", "Content-Range": "topics 0-1/3" } });
+    assert.deepEqual(
+      [...numbers(ranked), ...(await found("C++", "&limit=2&offset=2"))].toSorted(),
+      [100, 101, 108],
+    );
   });
 });

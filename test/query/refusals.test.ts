@@ -320,7 +320,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "search",
     'cannot be used: the collection "topics" declares no attributes for full-text search. Declare them, such as "search": ["title"]',
   ],
-  ["q=", "q", "search", 'must contain a letter or a digit, but is ""', posts],
+  ["q=", "q", "search", 'must have a word, but is ""', posts],
   [
     'q=a&filter={"q":"b"}',
     "filter",
@@ -328,8 +328,9 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     ', at "/q", cannot be used together with "q"',
     posts,
   ],
-  ["q=--", "q", "search", 'must contain a letter or a digit, but is "--"', posts],
+  ["q=%20", "q", "search", 'must have a word, but is " "', posts],
   [`q=${list(33).join("+")}`, "q", "search", "must have at most 32 words", posts],
+  [`q=${list(33).join("%2B+%23")}`, "q", "search", "must have at most 32 words", posts],
   [
     "q=a&cursor=x",
     "cursor",

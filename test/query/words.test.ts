@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createSplitting, maxWordLength, wordsOf } from "../../src/query/search-words.ts";
+import { foldText } from "../../src/collection/folding.ts";
+import { createSplitting, maxWordLength, readTerms, termsOf, wordsOf } from "../../src/query/search-words.ts";
 import { anyCharacter } from "../characters.ts";
 import { ceilingMs } from "../until.ts";
 
@@ -113,4 +114,38 @@ test("a mebibyte of marks in disorder, or of anything else, takes no time", { ti
   ]) {
     wordsOf(part.repeat(2 ** 20 / part.length));
   }
+});
+
+const searches: [search: string, beginnings: string, whole: string, literals: string][] = [
+  ["C++", "", "c", "c++"],
+  ["(C++), “C#”; .NET? A*", "net", "c c a", "c++ c# .net a*"],
+  ["$100 or 100%", "or 100", "100", "$100 100%"],
+  ["Ｃ＋＋ Ä*", "", "c a", "c++ a*"],
+  ["R&D C++17 ada+x@y.org o'neil", "r d c 17 ada x y org o neil", "", ""],
+  ["...and end. -5 foo_ ^up", "and end 5 foo up", "", ""],
+  ["rock & roll ++ 🎉", "rock roll", "", ""],
+  ["? 🎉 …", "", "", ""],
+  ["₨100", "rs100", "", ""],
+  ["#winter2026 東京+ ไทยภาษา*", "winter2026 ไทย ภาษา", "東 京", "#winter2026 東京+ ไทยภาษา*"],
+  ["c++ C++ c+", "", "c c", "c++ c+"],
+];
+
+for (const [search, beginnings, whole, literals] of searches)
+  test(`the search ${JSON.stringify(search)} has the signs ${JSON.stringify(literals)}`, () => {
+    const terms = readTerms(termsOf(search));
+    assert.deepEqual(
+      [terms.beginnings, terms.whole, terms.literals].map((each) => each.join(" ")),
+      [beginnings, whole, literals],
+    );
+  });
+
+test("a text has the words of each of its pieces with signs", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 6 }), (piece) => {
+      const { whole, literals } = readTerms(termsOf(piece));
+      const words = wordsOf(`before ${piece} after`);
+      for (const word of whole) assert.ok(words.includes(word), word);
+      for (const literal of literals) assert.ok(foldText(piece).includes(literal), literal);
+    }),
+  );
 });

@@ -63,7 +63,7 @@ function figuresQuery(
   const keys = storeKeys(service, caller, group);
   const all: FiguresQuery = { collection: collection.name, figures, group: keys, sort, limit, offset };
   if (filter !== undefined) all.filter = storeFilter(service, caller, filter);
-  if (words !== undefined) all.words = words;
+  if (words !== undefined && words.length > 0) all.words = words;
   return narrowed(all, listed);
 }
 

@@ -78,7 +78,7 @@ function toListQuery(
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
   if (filter !== undefined) query.filter = storeFilter(service, caller, filter);
   if (sort.length > 0) query.sort = storeKeys(service, caller, sort);
-  if (words !== undefined) query.words = words;
+  if (words !== undefined && words.length > 0) query.words = words;
   if (at !== undefined) query.at = at;
   if (deletions !== undefined) query.deleted = { ...deletions, hasMember: true };
   if (paging.kind === "offset") query.offset = paging.offset;

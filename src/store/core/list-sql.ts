@@ -17,6 +17,7 @@ import {
   type Scalar,
   type StoreFilter,
 } from "../../query/filter.ts";
+import type { SearchTerms } from "../../query/search-words.ts";
 import {
   type CursorValues,
   hasKey,
@@ -30,6 +31,7 @@ import type { Dialect } from "../sql/dialect.ts";
 import { accessPathOf, conjunctsOf, keysToId, type Range, type Scan, scanOf } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
 import { type GroupsQuery, type PageQuery, type RelatedCollections, relatedCollection } from "./related.ts";
+import { searchFor } from "./search-index.ts";
 
 /** The type of a parameter. */
 export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
@@ -72,8 +74,8 @@ export interface ListDialect extends Dialect {
   hasKey(path: Path, keys: readonly string[], as: Meaning, scope: Scope): string;
   /** The text as `foldText` makes it. Null if it is null. */
   folded(text: string): string;
-  /** The attribute is an array with an item that equals one of the folded values. */
-  hasFolded(path: Path, values: readonly string[], scope: Scope): string;
+  /** The attribute is an array with a string whose folded text meets the condition. */
+  hasFolded(path: Path, condition: (folded: string) => string): string;
   /** The attribute is an array with an object for which the SQL is true. There, the document is `{"item": …}` with the object. */
   hasObject(path: Path, where: string): string;
   /** The last characters of a text, or all of them if it has fewer. */
@@ -96,8 +98,8 @@ export interface ListDialect extends Dialect {
   /** The condition for the keys of an index, if its table has those of other indexes too. */
   ofSlot(slot: number, table: string): readonly string[];
   bytes(key: Buffer): Uint8Array | string;
-  /** The SQL that searches for words; there is at least one. */
-  search(words: readonly string[], scope: Scope): SearchSql;
+  /** The SQL of a search. There is at least one word. */
+  search(terms: SearchTerms, scope: Scope): SearchSql;
 }
 
 /** The parts of a statement that a search adds. */
@@ -109,6 +111,8 @@ export interface SearchSql {
   where: readonly string[];
   /** The best matches come first. */
   order: OrderTerm;
+  /** Whether the conditions need the texts of resources. Otherwise the words alone decide. */
+  readsTexts: boolean;
 }
 
 /** What the SQL of a statement depends on, and the values of its parameters so far. */
@@ -267,7 +271,8 @@ function foldedSql(
       ? `${dialect.position(text, bound)} > 0`
       : `substr(${text}, 1, ${[...value].length}) = ${bound}`;
   });
-  if (kind === "containsi" && !isId) parts.push(dialect.hasFolded(path, known, scope));
+  if (kind === "containsi" && !isId)
+    parts.push(dialect.hasFolded(path, (folded) => dialect.oneOf(folded, known, scope)));
   return either(parts);
 }
 
@@ -335,9 +340,26 @@ export function exactScan(query: PageQuery, { collection }: Scope): Scan | undef
   return scan?.isOrdered === true && scan.filter === undefined ? scan : undefined;
 }
 
-/** The search for the words of a query. `undefined` without words. */
+/** The search of a query. `undefined` without one. */
 export function searchOf({ words = [] }: Pick<PageQuery, "words">, scope: Scope): SearchSql | undefined {
-  return words.length === 0 ? undefined : scope.dialect.search(words, scope);
+  return words.length === 0 ? undefined : scope.dialect.search(searchFor(words), scope);
+}
+
+/** The condition that each literal of a search occurs in a searched text. */
+export function literalsSql({ literals }: SearchTerms, scope: Scope): string {
+  const { dialect, collection } = scope;
+  const holds = (literal: string) => {
+    if (!isStorable(literal)) return "false";
+    const bound = bind(scope, literal, "text");
+    const has = (folded: string) => `${dialect.position(folded, bound)} > 0`;
+    return either(
+      collection.search.flatMap((path) => [
+        has(dialect.folded(dialect.typed(path, "string"))),
+        dialect.hasFolded(path, has),
+      ]),
+    );
+  };
+  return every(literals.map(holds));
 }
 
 /** The resources of a list after its position, and their order. */

@@ -2,7 +2,7 @@
 import { type Path, valueAt } from "../../collection/paths.ts";
 import type { Attributes } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
-import { createSplitting, wordsOf } from "../../query/search-words.ts";
+import { createSplitting, readTerms, type SearchTerms, wordsOf } from "../../query/search-words.ts";
 
 /** The warning that the search words are built again, because another version of the service built them differently. */
 export const wordsAreSplitAgain =
@@ -23,10 +23,14 @@ export function searchedWords(resource: Attributes, paths: readonly Path[]): str
 }
 
 /**
- * The words of a query that a store must look for. A word is left out if it is repeated, or if another word starts with it:
- * a text with a word that starts with "abc" also has one that starts with "ab".
+ * What a store must look for. A beginning of a word is left out if it is repeated, or if another term implies it: a text with a word that
+ * starts with "abc" also has one that starts with "ab".
  */
-export function withoutImpliedWords(words: readonly string[]): readonly string[] {
-  const distinct = [...new Set(words)];
-  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
+export function searchFor(terms: readonly string[]): SearchTerms {
+  const { beginnings, whole, literals } = readTerms(terms);
+  const distinct = [...new Set(beginnings)];
+  const isImplied = (word: string) =>
+    distinct.some((other) => other !== word && other.startsWith(word)) ||
+    whole.some((other) => other.startsWith(word));
+  return { beginnings: distinct.filter((word) => !isImplied(word)), whole: [...new Set(whole)], literals };
 }

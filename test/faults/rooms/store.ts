@@ -3,6 +3,37 @@ import type { Fault } from "../faults.ts";
 
 export const storeFaults: readonly Fault[] = [
   {
+    name: "search-without-signs",
+    what: "On SQLite, the signs of a search are ignored, so `C++` finds all resources with the word `c`.",
+    noticedBy: "test/http/lists-search",
+    test: "finds words with their signs, page by page and as figures",
+    replacements: [["...(readsTexts ? [literalsSql(terms, scope)] : []),", ""]],
+  },
+  {
+    name: "search-without-signs-on-postgres",
+    what: "On PostgreSQL, the signs of a search are ignored, so `C++` finds all resources with the word `c`.",
+    noticedBy: "test/http/lists-search",
+    test: "finds words with their signs, page by page and as figures",
+    store: "postgres",
+    replacements: [
+      ["where: readsTexts ? [`(case when hits_0.times > 0", "where: false ? [`(case when hits_0.times > 0"],
+    ],
+  },
+  {
+    name: "search-total-without-signs",
+    what: "On SQLite, the total of a search counts resources that have the words, but not their signs.",
+    noticedBy: "test/http/lists-search",
+    test: "finds words with their signs, page by page and as figures",
+    replacements: [["filter === undefined && !search.readsTexts", "filter === undefined"]],
+  },
+  {
+    name: "search-for-nothing",
+    what: "A search without a letter and a digit finds all resources.",
+    noticedBy: "test/http/lists-search",
+    test: "that has no letter and no digit finds nothing, in every form of the list",
+    replacements: [["if (terms?.length === 0) return", "if (terms?.length === -1) return"]],
+  },
+  {
     name: "index-unwatched",
     what: "A service does not notice that the index of its log was removed.",
     noticedBy: "test/store/removed-files",

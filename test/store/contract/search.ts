@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { foldText } from "../../../src/collection/folding.ts";
 import { type Path, parsePath, valueAt } from "../../../src/collection/paths.ts";
 import type { Reference } from "../../../src/collection/references.ts";
 import { matches } from "../../../src/query/filter.ts";
-import { wordsOf } from "../../../src/query/search-words.ts";
+import { readTerms, termsOf, wordsOf } from "../../../src/query/search-words.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import type { ListQuery, Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
@@ -35,7 +36,7 @@ const declare = (store: Store, names: readonly string[], references: readonly Re
 async function search(store: Store, q: string, more: Partial<ListQuery> = {}): Promise<Page> {
   let page: Page | undefined;
   await until("the words are indexed", async () => {
-    const listed = store.list({ collection: "topics", limit: 1_000, words: wordsOf(q), ...more });
+    const listed = store.list({ collection: "topics", limit: 1_000, words: termsOf(q), ...more });
     page = await listed.catch((error: { code?: unknown }) => {
       if (error.code !== "UNAVAILABLE") throw error;
       return undefined;
@@ -49,11 +50,16 @@ const idsOf = ({ items }: Page) => items.map(({ id }) => id);
 
 const found = async (store: Store, q: string) => idsOf(await search(store, q)).sort();
 
-/** Whether each word begins some word of the strings, or strings in arrays, at the paths. */
+/** Whether the strings, or strings in arrays, at the paths have each term. */
 function isFound(resource: Resource, q: string, paths: readonly Path[]): boolean {
-  const texts = paths.flatMap((path) => valueAt(resource, path));
-  const words = texts.flatMap((text) => (typeof text === "string" ? wordsOf(text) : []));
-  return wordsOf(q).every((asked) => words.some((word) => word.startsWith(asked)));
+  const texts = paths.flatMap((path) => valueAt(resource, path)).filter((text) => typeof text === "string");
+  const words = texts.flatMap((text) => wordsOf(text));
+  const { beginnings, whole, literals } = readTerms(termsOf(q));
+  return (
+    beginnings.every((asked) => words.some((word) => word.startsWith(asked))) &&
+    whole.every((asked) => words.includes(asked)) &&
+    literals.every((asked) => texts.some((text) => foldText(text).includes(asked)))
+  );
 }
 
 const fragments = [
@@ -71,6 +77,14 @@ const fragments = [
   "привет",
   "हि",
   "x2",
+  "C++",
+  "c",
+  "c#.",
+  "(.NET)",
+  "net",
+  "A*",
+  "Ä*",
+  "ab++",
 ];
 const text = fc.array(fc.constantFrom(...fragments), { maxLength: 4 }).map((parts) => parts.join(" "));
 const value = fc.oneof(
@@ -91,7 +105,26 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.subarray(["a", "b", "b.a"]) },
   { weight: 1, arbitrary: fc.constant("reopen" as const) },
 );
-const q = fc.oneof(text, fc.constantFrom("a", "d q", "str", "o", "ne", "京", "при", 'ab" OR "a', "!!"));
+const q = fc.oneof(
+  text,
+  fc.constantFrom(
+    "a",
+    "d q",
+    "str",
+    "o",
+    "ne",
+    "京",
+    "при",
+    'ab" OR "a',
+    "!!",
+    "c++",
+    "C#",
+    ".net",
+    "a*",
+    "A* a",
+    "++ c",
+  ),
+);
 
 export function searchContract(open: OpenFixture, runs: Runs): void {
   test("a search finds what each word begins a word of, after any changes and declarations", async () => {
@@ -125,6 +158,48 @@ export function searchContract(open: OpenFixture, runs: Runs): void {
       { numRuns: runs(15) },
     );
   });
+
+  test(
+    "signs at the beginning or end of a word count, in every searched text and as they are folded",
+    onStore(open, async (store) => {
+      await declare(store, ["title", "tags"]);
+      await commit(store, [
+        created(topic("1"), { title: "Learn C++ now", tags: [] }),
+        created(topic("2"), { title: "C and c", tags: ["C#", "ASP.NET"] }),
+        created(topic("3"), { title: "abc++", tags: [".net", 7, ["C++"], { c: "C++" }] }),
+        created(topic("4"), { title: "Ａ＊ search", tags: ["Ärger+"] }),
+        created(topic("5"), { title: "c+", other: "C++" }),
+        created(topic("6"), { title: { text: "C++" }, tags: "C++" }),
+      ]);
+      const asked = async (q: string) => {
+        const page = await search(store, q, { count: true });
+        assert.equal(page.total, page.items.length, q);
+        return idsOf(page).sort().join("");
+      };
+      for (const [q, ids] of [
+        ["C++", "16"],
+        ["c", "1256"],
+        ["C#", "2"],
+        [".NET", "23"],
+        ["net", "23"],
+        ["a*", "4"],
+        ["arger+", "4"],
+        ["Learn C++", "1"],
+        ["(C++)?", "16"],
+        ["++ c", "1256"],
+        ["c++ c#", ""],
+        ["c+\ud800+", ""],
+      ] as const)
+        assert.equal(await asked(q), ids, q);
+      const backwards: Partial<ListQuery> = { limit: 1, sort: [{ path: ["id"], descending: true }] };
+      const first = await search(store, "c++", backwards);
+      assert.deepEqual([idsOf(first), first.more], [["6"], true]);
+      const rest = await search(store, "c++", { ...backwards, after: ["6"] });
+      assert.deepEqual([idsOf(rest), rest.more], [["1"], false]);
+      const ranked = [0, 1].map(async (offset) => idsOf(await search(store, "c++", { limit: 1, offset })));
+      assert.deepEqual((await Promise.all(ranked)).flat().sort(), ["1", "6"]);
+    }),
+  );
 
   test(
     "of nested attributes the declared ones are searched, of arrays their strings, and nothing else",

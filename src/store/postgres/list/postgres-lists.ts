@@ -7,10 +7,18 @@ import type { IdKind } from "../../../collection/ids.ts";
 import { keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import { itemName, type Path } from "../../../collection/paths.ts";
 import { lengthOffset, naturalEnd } from "../../../query/natural-order.ts";
+import type { SearchTerms } from "../../../query/search-words.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { bind, compareSql, type ListDialect, ranks, type Scope } from "../../core/list-sql.ts";
+import {
+  bind,
+  compareSql,
+  type ListDialect,
+  literalsSql,
+  ranks,
+  type Scope,
+  type SearchSql,
+} from "../../core/list-sql.ts";
 import type { RelatedCollections } from "../../core/related.ts";
-import { withoutImpliedWords } from "../../core/search-index.ts";
 import { isStorable } from "../../port/stored.ts";
 import { postgresDialect } from "../postgres-dialect.ts";
 import { type NumberedCollection, Redeclared } from "../tables/declared-catalogue.ts";
@@ -147,15 +155,10 @@ const postgresLists: ListDialect = {
     return hasElement(path, postgresLists.oneOf(key, keys, scope));
   },
   folded: foldedSql,
-  hasFolded: (path, values, scope) =>
-    hasElement(
-      path,
-      postgresLists.oneOf(
-        foldedSql("(case json_typeof(element.value) when 'string' then element.value #>> '{}' end)"),
-        values,
-        scope,
-      ),
-    ),
+  hasFolded(path, condition) {
+    const text = "(case json_typeof(element.value) when 'string' then element.value #>> '{}' end)";
+    return hasElement(path, condition(foldedSql(text)));
+  },
   hasObject: (path, where) => `exists (select 1 from (
       select ('{"${itemName}":' || element.value::text || '}')::json as doc from ${elementsSql(path)}
       where json_typeof(element.value) = 'object' offset 0) as item where ${where})`,
@@ -220,30 +223,38 @@ const b = 0.75;
 /** Greater than every character of a word. */
 const lastCharacter = "\u{10ffff}";
 
-/** The search for resources that contain, for each of the words, a word that starts with it. */
-function searchSql(words: readonly string[], scope: Scope) {
+/** The search for resources that contain all terms. */
+function searchSql(terms: SearchTerms, scope: Scope): SearchSql {
   const { number, search } = scope.collection;
   if (search.length === 0) throw new Redeclared(); // it has no table of words
   const table = wordsTable(number);
-  const searched = withoutImpliedWords(words);
-  const hits = searched.map((word, n) => {
-    const range = `word >= ${bind(scope, word, "text")} and word < ${bind(scope, word + lastCharacter, "text")}`;
+  const readsTexts = terms.literals.length > 0;
+  const ranges = [
+    ...terms.beginnings.map((word) => {
+      const [from, to] = [bind(scope, word, "text"), bind(scope, word + lastCharacter, "text")];
+      return `word >= ${from} and word < ${to}`;
+    }),
+    ...terms.whole.map((word) => `word = ${bind(scope, word, "text")}`),
+  ];
+  const hits = ranges.map((range, n) => {
     return `hits_${n} as (select key, sum(times)::float8 as times from ${table} where ${range} group by key)`;
   });
-  const weights = searched.map(
+  const weights = ranges.map(
     (_, n) => `(select greatest(ln((head.count - found + 0.5) / (found + 0.5)), 0.000001)
       from (select count(*)::float8 as found from hits_${n}) as counted) as weight_${n}`,
   );
   const state = `words_state as (select ${weights.join(", ")},
     head.words::float8 / greatest(head.count, 1) as average
     from holdfast_heads as head where head.number = ${number})`;
-  const joined = searched.map((_, n) => `join hits_${n} on hits_${n}.key = resource.key`).join(" ");
+  const joined = ranges.map((_, n) => `join hits_${n} on hits_${n}.key = resource.key`).join(" ");
   const length = `join ${table} as length on length.word = '' and length.key = resource.key`;
   return {
     with: `with ${[...hits, state].join(", ")}`,
     from: `${resourcesTable(number)} as resource ${joined} ${length} cross join words_state`,
-    where: [],
-    order: { sql: searched.map((_, n) => scoreOf(n)).join(" + "), descending: true },
+    // PostgreSQL must not read the texts of resources without the words, so the condition depends on the hits.
+    where: readsTexts ? [`(case when hits_0.times > 0 then ${literalsSql(terms, scope)} end)`] : [],
+    order: { sql: ranges.map((_, n) => scoreOf(n)).join(" + "), descending: true },
+    readsTexts,
   };
 }
 

@@ -37,7 +37,7 @@ function searchOnce(database: DatabaseSync, { number, search }: NumberedCollecti
   if (word === undefined) return;
   const table = searchTable(number);
   const found = database.prepare(`select bm25(${table}) from ${table} where ${table} match ? limit 1`);
-  found.get(patternOf([word]));
+  found.get(patternOf({ beginnings: [word], whole: [] }));
 }
 
 /** Into how many groups the resources are divided by their keys. The words of each group have one sum, so that they need little memory. */

@@ -3,8 +3,8 @@
  * `../writer/search-tables.ts` fills the table. `wordsOf` has already split and folded the words, so SQLite must not do it
  * again.
  */
-import { bind, type Scope, type SearchSql } from "../../core/list-sql.ts";
-import { withoutImpliedWords } from "../../core/search-index.ts";
+import type { SearchTerms } from "../../../query/search-words.ts";
+import { bind, literalsSql, type Scope, type SearchSql } from "../../core/list-sql.ts";
 import { resourcesTable } from "../file/tables.ts";
 
 /** The name of the table of words. */
@@ -25,22 +25,25 @@ export function searchDdl(number: number): string {
     using fts5(words, content='', contentless_delete=1, tokenize='ascii')`;
 }
 
-/** The search for resources that have each of these words, or a word that begins with it. `words` is not empty. */
-export function searchSql(words: readonly string[], scope: Scope): SearchSql {
+/** The search for resources that contain all terms. */
+export function searchSql(terms: SearchTerms, scope: Scope): SearchSql {
   const { collection, table } = scope;
   const found = searchTable(collection.number);
+  const readsTexts = terms.literals.length > 0;
   return {
     with: "",
     // `cross join` fixes the order. Otherwise SQLite could read every resource and look it up in the result of the search.
     from: `${found} cross join ${resourcesTable(collection.number)} as ${table} on ${table}.key = ${found}.rowid`,
-    where: [`${found} match ${bind(scope, patternOf(words), "text")}`],
+    where: [
+      `${found} match ${bind(scope, patternOf(terms), "text")}`,
+      ...(readsTexts ? [literalsSql(terms, scope)] : []),
+    ],
     order: { sql: `bm25(${found})`, descending: false },
+    readsTexts,
   };
 }
 
 /** What the table searches for. Quotes turn off the query syntax of FTS5. Words contain only letters and digits, so nothing is escaped. */
-export function patternOf(words: readonly string[]): string {
-  return withoutImpliedWords(words)
-    .map((word) => `"${word}"*`)
-    .join(" ");
+export function patternOf({ beginnings, whole }: Omit<SearchTerms, "literals">): string {
+  return [...beginnings.map((word) => `"${word}"*`), ...whole.map((word) => `"${word}"`)].join(" ");
 }

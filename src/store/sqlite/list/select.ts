@@ -99,7 +99,7 @@ export function selectCount(
   const { from, where } = foundSql({ scan, search, filter }, scope);
   // Where the resources themselves are not needed, they are not read.
   const counted =
-    search !== undefined && filter === undefined
+    search !== undefined && filter === undefined && !search.readsTexts
       ? searchTable(number)
       : scan !== undefined && scan.filter === undefined
         ? `${entriesTable(number)} as resource_entry`

@@ -108,11 +108,8 @@ export const sqliteLists: ListDialect = {
   hasKey: (path, keys, as, scope) =>
     hasElement(path, sqliteLists.oneOf(meaningSql("element.type", "element.atom", as), keys, scope)),
   folded: (text) => `holdfast_fold(${text})`,
-  hasFolded: (path, values, scope) =>
-    hasElement(
-      path,
-      sqliteLists.oneOf("iif(element.type = 'text', holdfast_fold(element.atom), null)", values, scope),
-    ),
+  hasFolded: (path, condition) =>
+    hasElement(path, condition("iif(element.type = 'text', holdfast_fold(element.atom), null)")),
   // With the name `doc` for the item, SQLite would take it for the argument of `json_each`.
   hasObject: (path, where) => `(${sqliteLists.type(path)} = 'array' and exists (
     select 1 from (select item as doc from (
@@ -140,7 +137,7 @@ export const sqliteLists: ListDialect = {
   keyColumnOf: (_, table) => `${table}_entry.k`,
   ofSlot: (slot, table) => [`${table}_entry.slot = ${slot}`],
   bytes: (key) => key,
-  search: (words, scope) => searchSql(words, scope),
+  search: (terms, scope) => searchSql(terms, scope),
 };
 
 /** The context of a statement about the resources of a collection. `first` are the conditions that come before all others. */

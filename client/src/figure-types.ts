@@ -15,13 +15,16 @@ export type FigureName<T> =
 /** A group key: an attribute, or a unit of its date, such as `placedAt:month`. */
 export type GroupName<T> = Path<T> | `${PathOf<T, string>}:${DateUnit}`;
 
+/** A group or figure to sort by. `:nullsfirst` and `:nullslast` say where null is. */
+export type SortedName<Names extends string> = `${"" | "-"}${Names}${"" | ":nullsfirst" | ":nullslast"}`;
+
 /** The options of figures, besides the figures and groups. `Names` are the names of both. `X` are conditions about related resources. */
 export interface FigureOptions<T, Names extends string, X = unknown> {
   readonly filter?: Filter<T, X>;
   /** Words to search for. */
   readonly q?: string;
   /** Groups and figures. A `-` before a name means descending order. */
-  readonly sort?: Names | `-${Names}` | readonly (Names | `-${Names}`)[];
+  readonly sort?: SortedName<Names> | readonly SortedName<Names>[];
   /** The number of groups on each page. @default 100 */
   readonly limit?: PageLimit;
   /** How many groups to skip at the beginning. */

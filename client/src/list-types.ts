@@ -68,10 +68,10 @@ export type Chosen<T, F> = { [K in keyof T as K extends ChosenBy<T, F> ? K : nev
 /** Conditions for attributes, without `and`, `or` and `not`. */
 export type Conditions<T> = { readonly [P in Path<T, [], true>]?: Condition<At<T, P, true>> };
 
-/** An attribute to sort by. After `:natural`, texts have natural order. */
+/** An attribute to sort by. After `:natural`, texts have natural order. `:nullsfirst` and `:nullslast` say where null and absent values are. */
 export type SortKey<T> = Signed<Path<T>>;
 
-type Signed<P extends string> = P | `-${P}` | `${P}:natural` | `-${P}:natural`;
+type Signed<P extends string> = `${"" | "-"}${P}${"" | ":natural"}${"" | ":nullsfirst" | ":nullslast"}`;
 
 type Scalar<V> = Exclude<V, object | undefined>;
 

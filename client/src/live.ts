@@ -6,7 +6,7 @@ import type { ChangeEvent, FeedEvent, FeedFilter } from "./event-types.ts";
 import { type AnyQuery, linkedParameters, type Page, ResourceList, toQueryString } from "./list.ts";
 import type { Chosen, FieldName, SortKey } from "./list-types.ts";
 import { type Item, LiveItems, spare } from "./live-items.ts";
-import { compareBy } from "./order.ts";
+import { compareBy, nameOfKey } from "./order.ts";
 import type { CallOptions, Send } from "./transport.ts";
 
 /** The options of a live list. */
@@ -212,7 +212,7 @@ function requireKnown(query: object): void {
 /** Throws if the resources are read without an attribute that decides their order. */
 function requireSorted({ sort = [], fields }: AnyLiveQuery): void {
   if (fields === undefined) return;
-  const names = (typeof sort === "string" ? sort.split(",") : sort).map((key) => key.replace(/^[+-]/, ""));
+  const names = (typeof sort === "string" ? sort.split(",") : sort).map(nameOfKey);
   const leavesOut = fields.some((each) => each.startsWith("-"));
   const isRead = (name: string) => (leavesOut ? !fields.includes(`-${name}`) : fields.includes(name));
   const missing = names.find((name) => name !== "id" && !isRead(name.split(".")[0] as string));

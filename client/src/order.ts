@@ -12,19 +12,33 @@ const sortedCharacters = 128;
  */
 export function compareBy(sort: readonly string[], exact: readonly string[] = []): Compare {
   const keys = [...sort, "id"].map((key) => {
-    const name = key.replace(/^[+-]/, "");
-    return { path: name.split("."), sign: key.startsWith("-") ? -1 : 1, isExact: exact.includes(name) };
+    const name = nameOfKey(key);
+    const sign = key.startsWith("-") ? -1 : 1;
+    const [, nulls] = nullsEnd.exec(key) ?? [];
+    const nullsSign = nulls === undefined ? sign : nulls === "first" ? 1 : -1;
+    return { path: name.split("."), sign, nullsSign, isExact: exact.includes(name) };
   });
   return (a, b) => {
-    for (const { path, sign, isExact } of keys) {
+    for (const { path, sign, nullsSign, isExact } of keys) {
       const [one, other] = [valueAt(a, path), valueAt(b, path)].map((each) =>
         isExact ? (exactValue(each) ?? each) : each,
       );
       const order = compareValues(one, other);
-      if (order !== 0) return sign * order;
+      if (order !== 0) return (isNull(one) || isNull(other) ? nullsSign : sign) * order;
     }
     return 0;
   };
+}
+
+const nullsEnd = /:nulls(first|last)$/;
+
+/** The attribute of a sort key. */
+export function nameOfKey(key: string): string {
+  return key.replace(/^[+-]/, "").replace(nullsEnd, "");
+}
+
+function isNull(value: unknown): boolean {
+  return value === null || value === undefined;
 }
 
 /** An exact number, multiplied by ten to the power of 38. `undefined` for any other value. */
@@ -46,7 +60,7 @@ function compareValues(a: unknown, b: unknown): number {
 }
 
 function rankOf(value: unknown): number {
-  if (value === null || value === undefined) return 0;
+  if (isNull(value)) return 0;
   if (typeof value === "boolean") return value ? 2 : 1;
   if (typeof value === "number") return 3;
   if (typeof value === "bigint") return 6;

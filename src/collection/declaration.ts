@@ -37,7 +37,7 @@ export interface CollectionDeclaration {
   readonly id?: IdKind;
   /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
   readonly schema?: object;
-  /** Indexes that make lists fast: attributes, or lists of attributes. `-` means descending, and `:natural` natural order. @default none */
+  /** Indexes that make lists fast: attributes, or lists of attributes. `-` means descending, `:natural` natural order, and `:nullslast` that nulls are last. @default none */
   readonly indexes?: readonly (
     | string
     | readonly string[]

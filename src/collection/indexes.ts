@@ -16,6 +16,8 @@ export interface SortKey {
    * The schema declares a date or an exact number: its values are compared by what they mean. `natural`: texts have natural order.
    */
   as?: DeclaredMeaning | "natural";
+  /** Null and absent values come after all others, and in descending order before them. Otherwise it is the other way round. */
+  movesNulls?: true;
   /** The attribute is the time at which resources expire. A store keeps this with its index (`expiry.ts`). */
   expires?: true;
   /** In an index with natural order: the version of the folding. */
@@ -71,7 +73,39 @@ function readKeys(item: unknown, at: string): readonly unknown[] {
 }
 
 /** The end of the name of an attribute whose texts have natural order, in a sort or in an index. */
-export const naturalSuffix = ":natural";
+const naturalSuffix = ":natural";
+
+/** The words that can follow the name of an attribute in a sort or in an index, after `:`. */
+export const keyWords = ["natural", "nullsfirst", "nullslast"] as const;
+
+const withWord = new RegExp(`^(.*):(${keyWords.join("|")})$`, "s");
+
+/** The words after a name. */
+export interface KeyOrder {
+  isNatural: boolean;
+  nulls: "first" | "last" | undefined;
+}
+
+/** Splits `name:natural:nullslast` into the name and the words. A word that repeats stays in the name. */
+export function splitKey(text: string): { name: string; order: KeyOrder } {
+  const order: KeyOrder = { isNatural: false, nulls: undefined };
+  for (let name = text; ; ) {
+    const [, rest, word] = withWord.exec(name) ?? [];
+    if (rest === undefined || (word === "natural" ? order.isNatural : order.nulls !== undefined))
+      return { name, order };
+    if (word === "natural") order.isNatural = true;
+    else order.nulls = word === "nullsfirst" ? "first" : "last";
+    name = rest;
+  }
+}
+
+/** Where nulls are, if it is not where the direction puts them: first, and last in descending order. */
+export function nullsOf(
+  descending: boolean,
+  { nulls }: Pick<KeyOrder, "nulls">,
+): Pick<SortKey, "movesNulls"> {
+  return nulls === (descending ? "first" : "last") ? { movesNulls: true } : {};
+}
 
 /** Whether an attribute can have texts that are no dates. */
 export function canBeNatural({ types, dates }: Pick<AttributeInfo, "types" | "dates">): boolean {
@@ -79,17 +113,19 @@ export function canBeNatural({ types, dates }: Pick<AttributeInfo, "types" | "da
 }
 
 /** A key as a sort names it: `-author.name:natural`. */
-export function formatKey({ path, descending, as }: Pick<SortKey, "path" | "descending" | "as">): string {
-  return `${descending ? "-" : ""}${formatPath(path)}${as === "natural" ? naturalSuffix : ""}`;
+export function formatKey({
+  path,
+  descending,
+  as,
+  movesNulls,
+}: Pick<SortKey, "path" | "descending" | "as" | "movesNulls">): string {
+  const nulls = movesNulls === true ? `:nulls${descending ? "first" : "last"}` : "";
+  return `${descending ? "-" : ""}${formatPath(path)}${as === "natural" ? naturalSuffix : ""}${nulls}`;
 }
 
 function readSortKey(key: unknown, at: string): SortKey {
   const descending = typeof key === "string" && key.startsWith("-");
-  const isNatural = typeof key === "string" && key.endsWith(naturalSuffix);
-  const name =
-    typeof key === "string"
-      ? key.slice(Number(descending), isNatural ? -naturalSuffix.length : undefined)
-      : "";
+  const { name, order } = splitKey(typeof key === "string" ? key.slice(Number(descending)) : "");
   const path = parsePath(name);
   if (path === undefined) {
     throw new StartError(
@@ -97,7 +133,12 @@ function readSortKey(key: unknown, at: string): SortKey {
     );
   }
   if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
-  return { path, descending, ...(isNatural && { as: "natural" as const, folding: foldingVersion }) };
+  return {
+    path,
+    descending,
+    ...(order.isNatural && { as: "natural" as const, folding: foldingVersion }),
+    ...nullsOf(descending, order),
+  };
 }
 
 /**

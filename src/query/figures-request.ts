@@ -2,7 +2,7 @@
 
 import type { AttributeType } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
-import { comparedAs } from "../collection/indexes.ts";
+import { comparedAs, nullsOf, splitKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import {
   attributeFigures,
@@ -313,7 +313,8 @@ export function readFigureSort(
   if (!isWithin(texts, figureLimits.sort, location, violations)) return [];
   const known = [...group, ...figures].map(({ name }) => name);
   return texts.flatMap((text): FigureSortKey[] => {
-    const name = /^[+-]/.test(text) ? text.slice(1) : text;
+    const { name: signed, order } = splitKey(text);
+    const name = (order.isNatural ? text : signed).replace(/^[+-]/, "");
     const place = known.indexOf(name);
     if (place === -1) {
       const names = known.length === 0 ? "" : ` The names are ${known.join(", ")}`;
@@ -322,8 +323,9 @@ export function readFigureSort(
       return [];
     }
     const descending = text.startsWith("-");
+    const common = { descending, ...nullsOf(descending, order) };
     return place < group.length
-      ? [{ of: "group", place, descending }]
-      : [{ of: "figures", place: place - group.length, descending }];
+      ? [{ of: "group", place, ...common }]
+      : [{ of: "figures", place: place - group.length, ...common }];
   });
 }

@@ -71,6 +71,8 @@ export interface FigureSortKey {
   of: "group" | "figures";
   place: number;
   descending: boolean;
+  /** Null comes last, and in descending order first. Otherwise it is the other way round. */
+  movesNulls?: true;
 }
 
 /** The figures and groups of a request. */
@@ -80,7 +82,7 @@ export interface FigureContents<Through = RelatedCondition> {
   /** Without keys, all resources are one group, even if the list is empty. */
   group: readonly GroupKey<Through>[];
   /**
-   * The order. Null comes first. Groups with equal keys are in the order of their values, key by key: in the order of
+   * The order. Null comes first, unless a key moves nulls. Groups with equal keys are in the order of their values, key by key: in the order of
    * lists, and then by the code points of their JSON texts, and an absent value comes before null.
    */
   sort: readonly FigureSortKey[];

@@ -149,10 +149,27 @@ export interface ForeignKey extends NamedKey {
 }
 
 const suffix = /^[+-]?(.+?)(:|\||\s|\.)(asc|desc|ascending|descending|-1|1)$/i;
+const nullsSuffix = /([:.\s])nulls([\s_]?)(first|last)$/i;
 const call = /^(asc|desc)\((.+)\)$/i;
 
 /** Reads a sort key in the syntax of another server; `undefined` if the text does not have this form. */
 export function foreignKey(text: string): ForeignKey | undefined {
+  const [end, separator, blank, nulls] = nullsSuffix.exec(text) ?? [];
+  if (end === undefined || nulls === undefined) return directedKey(text);
+  const start = text.slice(0, -end.length);
+  const key = directedKey(start);
+  const isOwn = key === undefined && separator === ":" && blank === "";
+  if (isOwn || isDirection(start)) return undefined;
+  const { name, descending, isCertain } = key ?? {
+    name: start.replace(/^[+-]/, ""),
+    descending: start.startsWith("-"),
+    isCertain: separator !== ".",
+  };
+  return { name: `${name}:nulls${nulls.toLowerCase()}`, descending, isCertain };
+}
+
+/** A key without a place of nulls. */
+function directedKey(text: string): ForeignKey | undefined {
   const [, direction, inner] = call.exec(text) ?? [];
   if (direction !== undefined && inner !== undefined)
     return { name: inner, descending: isDescendingWord(direction), isCertain: true };

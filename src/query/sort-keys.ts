@@ -1,5 +1,12 @@
 /** Reads a sort in any syntax: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
-import { canBeNatural, comparedAs, naturalSuffix } from "../collection/indexes.ts";
+import {
+  canBeNatural,
+  comparedAs,
+  type KeyOrder,
+  keyWords,
+  nullsOf,
+  splitKey,
+} from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { parsePath } from "../collection/paths.ts";
 import { isObject, tryParse } from "../json/values.ts";
@@ -136,14 +143,13 @@ function escapeFor(name: string, { collection }: Reading): string {
 /** Reads a key with an optional sign and an optional order. A `+` that the client did not encode is a space here. */
 function readKey(text: string): ReadKey {
   const key = text.trim();
-  const isNatural = key.endsWith(naturalSuffix);
-  const name = isNatural ? key.slice(0, -naturalSuffix.length) : key;
-  const [, order] = isNatural ? [] : (/:(\w+)$/.exec(name) ?? []);
+  const { name, order } = splitKey(key);
+  const [, word] = /:(\w+)$/.exec(name) ?? [];
   return {
     name: /^[+-]/.test(name) ? name.slice(1) : name,
     descending: key.startsWith("-"),
-    isNatural,
-    ...(order !== undefined && { order }),
+    order,
+    ...(word !== undefined && { word }),
   };
 }
 
@@ -153,11 +159,13 @@ function isKnown(name: string, { collection }: Reading): boolean {
 }
 
 interface ReadKey extends NamedKey {
-  /** Whether texts have natural order. @default false */
-  isNatural?: boolean;
+  /** The words after the name. @default none */
+  order?: KeyOrder;
   /** Another word after `:`. It is a part of the name only if an attribute has this name. */
-  order?: string;
+  word?: string;
 }
+
+const noOrder: KeyOrder = { isNatural: false, nulls: undefined };
 
 function isDescending(text: string): boolean | undefined {
   const order = text.trim().toLowerCase();
@@ -178,9 +186,10 @@ function toSort(
     return [];
   }
   const names: string[] = [];
-  const keys = named.flatMap(({ name, descending, isNatural = false, order }): RequestedSortKey[] => {
-    if (order !== undefined && !isKnown(name, reading)) {
-      const detail = `names ${shortJson(name)}: after ":", only "natural" is understood`;
+  const keys = named.flatMap(({ name, descending, order = noOrder, word }): RequestedSortKey[] => {
+    const { isNatural } = order;
+    if (word !== undefined && !isKnown(name, reading)) {
+      const detail = `names ${shortJson(name)}: after ":", only ${keyWords.join(", ")} are understood`;
       reading.violations.add(location, "sort", detail);
       return [];
     }
@@ -195,7 +204,9 @@ function toSort(
         `names ${shortJson(name)}, which has no texts and so no natural order`,
       );
     const as = isNatural ? { as: "natural" as const } : comparedAs(attribute);
-    return [{ path, descending, ...as, ...(through && { through: through[0] }) }];
+    // An id is never null.
+    const nulls = isIdKey({ path, through }) ? {} : nullsOf(descending, order);
+    return [{ path, descending, ...as, ...nulls, ...(through && { through: through[0] }) }];
   });
   const repeated = names.find((name, n) => names.indexOf(name) < n);
   if (repeated !== undefined) reading.violations.add(location, "sort", `names ${shortJson(repeated)} twice`);

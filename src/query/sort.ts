@@ -4,7 +4,8 @@
  * Values of different types have the order null or absent, boolean, number, string, array or object. Strings are compared
  * by code point, and only their first 128 code points count. Arrays and objects are all equal. If the schema declares a date
  * or an exact number, its values have the order of their instants or numbers, after all other values. A natural key compares
- * strings in natural order (`natural-order.ts`). Every store must sort in this order.
+ * strings in natural order (`natural-order.ts`). If a key moves nulls, null or absent is the last type instead. Every store must sort in
+ * this order.
  */
 import { comparedKeyOf } from "../collection/compared-keys.ts";
 import type { SortKey } from "../collection/indexes.ts";
@@ -62,9 +63,10 @@ export function sortValueOf(value: unknown, as?: SortKey["as"]): SortValue {
 export function compareBy(sort: readonly SortKey[]): Compare {
   const keys = withId(sort);
   return (a, b) => {
-    for (const { path, descending, as } of keys) {
-      const order = compareSortValues(sortValueOf(valueAt(a, path), as), sortValueOf(valueAt(b, path), as));
-      if (order !== 0) return descending ? -order : order;
+    for (const key of keys) {
+      const { path, as } = key;
+      const order = compareByKey(key, sortValueOf(valueAt(a, path), as), sortValueOf(valueAt(b, path), as));
+      if (order !== 0) return order;
     }
     return 0;
   };
@@ -79,12 +81,18 @@ export function cursorValuesOf(resource: Record<string, unknown>, sort: readonly
 export function comparePositions(sort: readonly SortKey[]): (a: CursorValues, b: CursorValues) => number {
   const keys = withId(sort);
   return (a, b) => {
-    for (const [n, { descending }] of keys.entries()) {
-      const order = compareSortValues(a[n] ?? null, b[n] ?? null);
-      if (order !== 0) return descending ? -order : order;
+    for (const [n, key] of keys.entries()) {
+      const order = compareByKey(key, a[n] ?? null, b[n] ?? null);
+      if (order !== 0) return order;
     }
     return 0;
   };
+}
+
+function compareByKey({ descending, movesNulls }: SortKey, a: SortValue, b: SortValue): number {
+  const areMoved = movesNulls === true && (a === null || b === null);
+  const order = areMoved ? Number(a === null) - Number(b === null) : compareSortValues(a, b);
+  return descending ? -order : order;
 }
 
 /** The keys of a sort, and the id as the last key unless the sort ends with it. */

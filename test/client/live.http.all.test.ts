@@ -239,11 +239,19 @@ test("resources are sorted as the service sorts them", () => {
   const served = (sort: readonly string[]) =>
     compareAsServed(
       sort.map((key) => ({
-        path: parsePath(key.replace("-", "")) as never,
+        path: parsePath(key.replace("-", "").replace(/:.*/, "")) as never,
         descending: key.startsWith("-"),
+        ...(/^-.*:nullsfirst|^[^-].*:nullslast/.test(key) && { movesNulls: true as const }),
       })),
     );
-  for (const sort of [["a"], ["-a", "b.c"], ["-b.c", "-id"], []]) {
+  for (const sort of [
+    ["a"],
+    ["-a", "b.c"],
+    ["-b.c", "-id"],
+    [],
+    ["a:nullslast", "-b.c:nullsfirst"],
+    ["-a:nullslast"],
+  ]) {
     fc.assert(
       fc.property(resource, resource, (one, other) => {
         const expected = served(sort)(one, other);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Collection } from "../../src/collection/collection.ts";
+import { formatKey } from "../../src/collection/indexes.ts";
 import type { Path } from "../../src/collection/paths.ts";
 import { formatCursor, listName } from "../../src/query/cursor.ts";
 import { type Filter, matches, ownFilter, type Scalar } from "../../src/query/filter.ts";
@@ -163,11 +164,16 @@ const sorts: [query: string, keys: string][] = [
   ["_sort=a,b&_order=DESC", "-a b"],
   ["_sort=title,id&_order=desc,asc", "-title id"],
   ["sort=a,b,c,d,e", "a b c d e"],
+  ["sort=a:nullslast,-b.c:nullsfirst", "a:nullslast -b.c:nullsfirst"],
+  // Where nulls are anyway, so that the same indexes serve these lists.
+  ["sort=a:nullsfirst,-b:nullslast,id:nullslast", "a -b id"],
+  ["sort=a:natural:nullslast,-b:nullsfirst:natural", "a:natural:nullslast -b:natural:nullsfirst"],
+  ["_sort=a:nullslast", "a:nullslast"],
 ];
 
 for (const [query, keys] of sorts)
   test(`"${query}" sorts by ${keys}`, () => {
-    const spelled = parse(query).sort.map(({ path, descending }) => (descending ? "-" : "") + path.join("."));
+    const spelled = parse(query).sort.map(formatKey);
     assert.equal(spelled.join(" "), keys);
   });
 

@@ -23,11 +23,15 @@ const resource = fc
   .record({ a: value, b: fc.oneof(value, fc.record({ c: value })) }, { requiredKeys: [] })
   .chain((attributes) => fc.nat(5).map((id): Record<string, unknown> => ({ id: `${id}`, ...attributes })));
 const sort = fc.uniqueArray(
-  fc.record({ name: fc.constantFrom("a", "b", "b.c", "id"), descending: fc.boolean() }),
+  fc.record({
+    name: fc.constantFrom("a", "b", "b.c", "id"),
+    descending: fc.boolean(),
+    moved: fc.constantFrom({}, { movesNulls: true as const }),
+  }),
   { selector: ({ name }) => name, maxLength: 4 },
 );
-const keysOf = (spelled: readonly { name: string; descending: boolean }[]) =>
-  spelled.map(({ name, descending }) => key(name, descending));
+const keysOf = (spelled: readonly { name: string; descending: boolean; moved: object }[]) =>
+  spelled.map(({ name, descending, moved }) => ({ ...key(name, descending), ...moved }));
 
 test("values come in the order null, boolean, number, string, array or object", () => {
   const inOrder = [[null, undefined], [false], [true], [-1], [0, -0], [1], [""], ["a"], ["b"], [[], {}, [1]]];
@@ -38,6 +42,26 @@ test("values come in the order null, boolean, number, string, array or object", 
           const order = compareSortValues(sortValueOf(a), sortValueOf(b));
           assert.equal(Math.sign(order), Math.sign(n - m), `${JSON.stringify(a)} ${JSON.stringify(b)}`);
         }
+});
+
+test("nulls and absent values come first or last, as the key says, and otherwise with the direction", () => {
+  const resources = [
+    { id: "1", a: 2 },
+    { id: "2", a: null },
+    { id: "3", a: 1 },
+    { id: "4" },
+    { id: "5", a: "x" },
+  ];
+  const order = (descending: boolean, moved: object = {}) =>
+    resources
+      .toSorted(compareBy([{ ...key("a", descending), ...moved }]))
+      .map(({ id }) => id)
+      .join("");
+  const movesNulls = true as const;
+  assert.equal(order(false), "24315");
+  assert.equal(order(true), "51324");
+  assert.equal(order(false, { movesNulls }), "31524");
+  assert.equal(order(true, { movesNulls }), "24513");
 });
 
 test("strings are compared by code point", () => {
@@ -80,9 +104,11 @@ test("positions are in the order of their resources", () => {
     fc.property(sort, resource, resource, (spelled, a, b) => {
       const keys = keysOf(spelled);
       const [left, right] = [cursorValuesOf(a, keys), cursorValuesOf(b, keys)];
-      const all = [...keys, key("id")];
+      const all: SortKey[] = [...keys, key("id")];
       const differing = left.findIndex((each, n) => compareSortValues(each, right[n] ?? null) !== 0);
-      const order = compareSortValues(left[differing] ?? null, right[differing] ?? null);
+      const [one = null, other = null] = [left[differing], right[differing]];
+      const isMoved = all[differing]?.movesNulls === true && (one === null || other === null);
+      const order = compareSortValues(one, other) * (isMoved ? -1 : 1);
       const expected = differing === -1 ? 0 : order * (all[differing]?.descending ? -1 : 1);
       assert.equal(Math.sign(compareBy(keys)(a, b)), Math.sign(expected));
     }),

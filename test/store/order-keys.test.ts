@@ -82,12 +82,17 @@ const index = fc
           path: fc.constant([name] as const),
           descending: fc.boolean(),
           as: fc.constantFrom(undefined, "date" as const, "exact" as const),
+          movesNulls: fc.constantFrom(undefined, true as const),
         }),
       ),
     ),
   )
   .map((keys) =>
-    keys.map(({ as, ...key }) => (as === undefined ? key : { ...key, as })),
+    keys.map(({ as, movesNulls, ...key }) => ({
+      ...key,
+      ...(as !== undefined && { as }),
+      ...(movesNulls !== undefined && { movesNulls }),
+    })),
   ) as fc.Arbitrary<Index>;
 const runs = { numRuns: 5_000 };
 

@@ -75,7 +75,10 @@ const collectionDetails = closedObject(
       ...text,
     },
     requirePreconditions: truth,
-    indexes: listOf(texts, "The attributes of each index. `-` means descending, `:natural` natural order."),
+    indexes: listOf(
+      texts,
+      "The attributes of each index. `-` means descending, `:natural` natural order, and `:nullsfirst` or `:nullslast` where nulls are.",
+    ),
     unique: listOf(
       closedObject(
         {

@@ -42,7 +42,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   _per_page: { description: "The same as `limit`, for use with `_page`.", schema: whole(1) },
   sort: {
     description:
-      "Attributes to sort by, at most 5: `-year,title`; `-` is descending, and `name:natural` puts `item 9` before `Item 10`. `author.name` can be an attribute of the resource that a reference names.",
+      "Attributes to sort by, at most 5: `-year,title`; `-` is descending, `name:natural` puts `item 9` before `Item 10`, and `qty:nullslast` or `qty:nullsfirst` says where null and missing values are. `author.name` can be an attribute of the resource that a reference names.",
     schema: names,
   },
   _sort: { description: "Attributes to sort by: `year,title`.", schema: text },

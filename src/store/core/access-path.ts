@@ -235,7 +235,7 @@ function isBackward({ sort: [first] = [] }: PathQuery): boolean {
 }
 
 function isSameKey(a: StoreSortKey, b: SortKey): boolean {
-  return a.descending === b.descending && isAlike(a, b);
+  return a.descending === b.descending && a.movesNulls === b.movesNulls && isAlike(a, b);
 }
 
 /**

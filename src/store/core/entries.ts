@@ -170,6 +170,7 @@ function namesOf({ indexes, unique = [] }: Keyed): string[] {
         index.map((key) => [
           nameOfKey(key),
           key.descending,
+          ...(key.movesNulls === true ? ["movesNulls"] : []),
           ...(key.folding === undefined ? [] : [key.folding]),
         ]),
       ),

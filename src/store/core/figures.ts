@@ -8,6 +8,7 @@ import {
   dateUnits,
   type Figure,
   type FigureContents,
+  type FigureSortKey,
   type GroupKey,
 } from "../../query/figures.ts";
 import { hasRelatedKeys } from "../../query/sort.ts";
@@ -32,7 +33,7 @@ export function emptyFigures({ figures, group }: FigureContents): Figures {
 /** The SQL of one group key or figure. `decode` makes its JSON text from the values of `output`. */
 export interface FigureColumn {
   output: readonly string[];
-  /** The expressions that sort by it. Null comes first. */
+  /** The expressions that sort by it. Null comes first. The first one of several is a rank (`ranks`). */
   order: readonly string[];
   decode: (values: readonly unknown[]) => string | undefined;
 }
@@ -177,11 +178,14 @@ export function figureParts(query: FiguresOf, sql: FigureSql, scope: Scope) {
   const figures = query.figures.map((figure) =>
     figure.kind === "count" ? oneColumn("count(*)", String) : figureColumn(sql, figure, attributeOf(figure)),
   );
-  const orderBy = ({ order }: FigureColumn, descending = false) =>
-    order.map((each) => `${each} ${descending ? "desc nulls last" : "asc nulls first"}`);
+  const orderBy = (column: FigureColumn, { descending, movesNulls }: KeyDirection = { descending: false }) =>
+    [
+      ...(movesNulls === true ? [`(case when ${isNullSql(column)} then 1 else 0 end)`] : []),
+      ...column.order,
+    ].map((each) => `${each} ${descending ? "desc nulls last" : "asc nulls first"}`);
   const order = [
-    ...query.sort.flatMap(({ of, place, descending }) =>
-      orderBy((of === "group" ? keys : figures)[place] as FigureColumn, descending),
+    ...query.sort.flatMap(({ of, place, ...direction }) =>
+      orderBy((of === "group" ? keys : figures)[place] as FigureColumn, direction),
     ),
     ...keys.flatMap((key) => orderBy(key)),
   ];
@@ -196,6 +200,12 @@ export function figureParts(query: FiguresOf, sql: FigureSql, scope: Scope) {
     groupBy: keys.length === 0 ? "" : `group by ${keys.map((_, n) => `k${n}`).join(", ")}`,
     orderBy: order.length === 0 ? "" : `order by ${order.join(", ")}`,
   };
+}
+
+type KeyDirection = Pick<FigureSortKey, "descending" | "movesNulls">;
+
+function isNullSql({ order: [first, ...others] }: FigureColumn): string {
+  return others.length === 0 ? `${first} is null` : `${first} = ${ranks.null}`;
 }
 
 /** A column with one expression. */

@@ -40,8 +40,17 @@ export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 type OrderingKind = keyof typeof comparisons;
 
-/** The order of types: absent or null, false, true, number, string, array or object, and declared dates or exact numbers. */
-export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5, date: 6 } as const;
+/** The order of types: absent or null, false, true, number, string, array or object, declared dates or exact numbers, and moved nulls. */
+export const ranks = {
+  null: 0,
+  false: 1,
+  true: 2,
+  number: 3,
+  string: 4,
+  container: 5,
+  date: 6,
+  movedNull: 7,
+} as const;
 
 /** One expression that a list is ordered by. */
 export interface OrderTerm {
@@ -442,6 +451,7 @@ export function positionOf(
 function sortValueIn([rank, ...others]: readonly unknown[]): SortValue {
   switch (Number(rank)) {
     case ranks.null:
+    case ranks.movedNull:
       return null;
     case ranks.false:
     case ranks.true:
@@ -570,13 +580,16 @@ function startsFromRelated(filter: StoreFilter, { related }: Scope): boolean {
 /** The expressions that a list is ordered by. The key of the id is the last one. Sort keys after the id change nothing. */
 function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): readonly OrderTerm[] {
   return keysToId(sort).flatMap((key) => {
-    const { path, as, descending, through } = key;
+    const { path, as, descending, movesNulls, through } = key;
     const expressions = isIdKey(key)
       ? [`${table}.${dialect.keyColumn}`]
       : dialect.sortTerms(path, as === "natural");
     return expressions
       .map((sql, n) =>
         as === undefined || as === "natural" ? sql : keyedTerm(sql, n, dialect.key(path, as), expressions),
+      )
+      .map((sql, n) =>
+        n === 0 && movesNulls === true ? `coalesce(nullif(${sql}, ${ranks.null}), ${ranks.movedNull})` : sql,
       )
       .map((sql) =>
         through === undefined
@@ -605,7 +618,7 @@ function afterSql(
   terms: readonly OrderTerm[],
   scope: Scope,
 ): string {
-  const bounds = keysToId(sort).flatMap((key, n) => boundsOf(position[n] ?? null, isIdKey(key), scope));
+  const bounds = keysToId(sort).flatMap((key, n) => boundsOf(position[n] ?? null, key, scope));
   const known = terms
     .map((term, n) => ({ ...term, bound: bounds[n] }))
     .filter(({ bound }) => bound !== undefined);
@@ -619,13 +632,14 @@ function afterSql(
 }
 
 /** The values at a position. `undefined`: the expression has one value for all resources with the same rank. */
-function boundsOf(value: SortValue, isId: boolean, scope: Scope): readonly (string | undefined)[] {
+function boundsOf(value: SortValue, key: StoreSortKey, scope: Scope): readonly (string | undefined)[] {
   const { dialect, collection } = scope;
-  if (isId) {
+  if (isIdKey(key)) {
     const isKey = typeof value === "string" || typeof value === "number";
     return [bind(scope, (isKey ? dialect.keyOfValue(collection.idKind, value) : undefined) ?? "", "text")];
   }
-  const [rank, other] = rankedValue(value);
+  const [ranked, other] = rankedValue(value);
+  const rank = ranked === ranks.null && key.movesNulls === true ? ranks.movedNull : ranked;
   const others = dialect
     .sortValues(other)
     .map((each) =>

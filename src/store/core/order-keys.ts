@@ -23,6 +23,7 @@ const typeBytes = {
   container: 0x50,
   date: 0x60,
   exact: 0x60, // no attribute has both
+  movedNull: 0x70,
 } as const;
 
 /** A byte that is less than the first byte of every value, and one that is greater. */
@@ -46,15 +47,16 @@ const buffer = Buffer.allocUnsafe(6 * (2 + 4 * maxSortText));
  */
 export function keyAt(values: CursorValues, index: Index): Buffer {
   let length = 0;
-  for (const [n, { path, descending }] of withId(index).entries()) {
+  for (const [n, key] of withId(index).entries()) {
     if (n >= values.length) break;
     const from = length;
     const value = values[n] as SortValue;
-    length = typeof value === "string" && isIdPath(path) ? writeId(value, from) : write(value, from);
+    length =
+      typeof value === "string" && isIdPath(key.path) ? writeId(value, from) : writeIn(key, value, from);
     const id = from + 1;
     if (n === index.length && length > maxLength)
       length = id + createHash("sha256").update(buffer.subarray(id, length)).digest().copy(buffer, id);
-    if (descending) invert(from, length);
+    if (key.descending) invert(from, length);
   }
   return Buffer.from(buffer.subarray(0, length));
 }
@@ -73,10 +75,10 @@ export function after(prefix: Buffer): Buffer {
 export function boundsOfType(
   prefix: Buffer,
   value: SortValue,
-  { descending }: Pick<SortKey, "descending">,
+  key: Pick<SortKey, "descending" | "movesNulls">,
 ): { low: Buffer; high: Buffer } {
-  write(value, 0);
-  if (descending) invert(0, 1);
+  writeIn(key, value, 0);
+  if (key.descending) invert(0, 1);
   const [type = 0] = buffer;
   return {
     low: Buffer.concat([prefix, Buffer.of(type)]),
@@ -86,6 +88,13 @@ export function boundsOfType(
 
 function invert(from: number, to: number): void {
   for (let at = from; at < to; at++) buffer[at] = ~(buffer[at] as number);
+}
+
+/** Writes a value as a key in ascending order has it. Returns the place after it. */
+function writeIn({ movesNulls }: Pick<SortKey, "movesNulls">, value: SortValue, at: number): number {
+  const next = write(value, at);
+  if (value === null && movesNulls === true) buffer[at] = typeBytes.movedNull;
+  return next;
 }
 
 /** Writes a value at a place of the buffer. Returns the place after it. */

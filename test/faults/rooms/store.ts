@@ -27,6 +27,22 @@ export const storeFaults: readonly Fault[] = [
     replacements: [["filter === undefined && !search.readsTexts", "filter === undefined"]],
   },
   {
+    name: "nulls-not-moved",
+    what: "A list with an index is in another order than the same list without one: its nulls are not moved.",
+    noticedBy: "test/http/lists-nulls",
+    test: "is ca/eb/d for indexed?sort=qty:nullslast, by cursor and by offset",
+    replacements: [
+      ["if (value === null && movesNulls === true) buffer[at] = typeBytes.movedNull;", "void movesNulls;"],
+    ],
+  },
+  {
+    name: "nulls-lost-at-cursor",
+    what: "The page after a null value is wrong if nulls were moved.",
+    noticedBy: "test/http/lists-nulls",
+    test: "is ca/eb/d for plain?sort=qty:nullslast, by cursor and by offset",
+    replacements: [["ranked === ranks.null && key.movesNulls === true ? ranks.movedNull : ranked", "ranked"]],
+  },
+  {
     name: "search-for-nothing",
     what: "A search without a letter and a digit finds all resources.",
     noticedBy: "test/http/lists-search",

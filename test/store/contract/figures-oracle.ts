@@ -122,7 +122,10 @@ export function computeFigures(
       : figureOrder(figures[place], named[place] as Figure);
   made.sort((a, b) => {
     for (const key of sort) {
-      const order = compareParts(ofSort(a, key), ofSort(b, key));
+      const isNull = (group: Group) =>
+        ((key.of === "group" ? group.keys : group.figures)[key.place] ?? null) === null;
+      const moved = key.movesNulls === true ? Number(isNull(a)) - Number(isNull(b)) : 0;
+      const order = moved || compareParts(ofSort(a, key), ofSort(b, key));
       if (order !== 0) return key.descending ? -order : order;
     }
     return compareKeys(a.keys, b.keys, group);

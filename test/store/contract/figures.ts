@@ -13,6 +13,7 @@ import { nearDates } from "../../instants.ts";
 import { seed } from "../../seed.ts";
 import { computeFigures, type Query } from "./figures-oracle.ts";
 import { commit, created, declaration, type OpenFixture, onStore, topic } from "./fixture.ts";
+import { moved } from "./queries.ts";
 
 type Resource = Record<string, unknown>;
 
@@ -178,7 +179,7 @@ const query: fc.Arbitrary<Query> = fc
     figures: fc.array(figure, { minLength: 1, maxLength: 4 }),
     group: fc.array(groupKey, { maxLength: 3 }),
     filter: fc.option(filter, { nil: undefined }),
-    sorted: fc.array(fc.tuple(fc.nat(20), fc.boolean()), { maxLength: 2 }),
+    sorted: fc.array(fc.tuple(fc.nat(20), fc.boolean(), moved), { maxLength: 2 }),
     limit: fc.integer({ min: 1, max: 12 }),
     offset: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(3)),
   })
@@ -187,9 +188,10 @@ const query: fc.Arbitrary<Query> = fc
       ...rest.group.map((_, place) => ({ of: "group" as const, place })),
       ...rest.figures.map((_, place) => ({ of: "figures" as const, place })),
     ];
-    const sort = sorted.map(([n, descending]) => ({
+    const sort = sorted.map(([n, descending, nulls]) => ({
       ...(all[n % all.length] as (typeof all)[0]),
       descending,
+      ...nulls,
     }));
     return { ...rest, ...(filter && { filter }), sort };
   });

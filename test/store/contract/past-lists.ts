@@ -28,6 +28,7 @@ import {
   topic,
   updated,
 } from "./fixture.ts";
+import { moved } from "./queries.ts";
 
 type Resource = Record<string, unknown>;
 
@@ -96,10 +97,12 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
   condition.map((each): Filter => ({ kind: "not", filter: each })),
   fc.tuple(condition, condition).map((filters): Filter => ({ kind: "or", filters })),
 );
-const sort: fc.Arbitrary<SortKey[]> = fc.uniqueArray(fc.record({ path, descending: fc.boolean() }), {
-  maxLength: 2,
-  selector: ({ path: [name] }) => name,
-});
+const sort: fc.Arbitrary<SortKey[]> = fc.uniqueArray(
+  fc
+    .tuple(path, fc.boolean(), moved)
+    .map(([of, descending, nulls]) => ({ path: of, descending, ...(of[0] !== "id" && nulls) })),
+  { maxLength: 2, selector: ({ path: [name] }) => name },
+);
 const query = fc.record(
   {
     limit: fc.integer({ min: 1, max: 7 }),

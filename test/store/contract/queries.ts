@@ -213,9 +213,15 @@ const filter = fc.letrec<{ filter: Filter }>((tie) => ({
   ),
 })).filter;
 
+/** Where the nulls of a sort key are. */
+export const moved = fc.constantFrom({}, {}, { movesNulls: true as const });
 const sortKey: fc.Arbitrary<SortKey> = fc
-  .tuple(path, fc.boolean(), fc.oneof(as, fc.constant({ as: "natural" as const })))
-  .map(([of, descending, compared]) => ({ path: of, descending, ...(of[0] !== "id" && compared) }));
+  .tuple(path, fc.boolean(), fc.oneof(as, fc.constant({ as: "natural" as const })), moved)
+  .map(([of, descending, compared, nulls]) => ({
+    path: of,
+    descending,
+    ...(of[0] !== "id" && { ...compared, ...nulls }),
+  }));
 const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
 const sort = fc.uniqueArray(sortKey, distinct);
 const index = fc

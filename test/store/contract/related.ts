@@ -27,6 +27,7 @@ import {
 } from "../../related-model.ts";
 import { seed } from "../../seed.ts";
 import { declaration, type OpenFixture, onStore } from "./fixture.ts";
+import { moved } from "./queries.ts";
 
 type Kind = "uuid" | "integer";
 
@@ -81,10 +82,12 @@ const filter: fc.Arbitrary<Filter> = fc.oneof(
     arbitrary: fc.array(condition, { maxLength: 2 }).map((filters): Filter => ({ kind: "or", filters })),
   },
 );
-const sort = fc.uniqueArray(fc.record({ path, descending: fc.boolean() }), {
-  selector: (key: SortKey) => key.path.join("."),
-  maxLength: 2,
-});
+const sort = fc.uniqueArray(
+  fc
+    .tuple(path, fc.boolean(), moved)
+    .map(([of, descending, nulls]): SortKey => ({ path: of, descending, ...(of[0] !== "id" && nulls) })),
+  { selector: (key: SortKey) => key.path.join("."), maxLength: 2 },
+);
 const index = fc
   .uniqueArray(
     fc.record({ path: fc.constantFrom<Path>(["name"], ["n"], ["authorId"]), descending: fc.boolean() }),
@@ -128,7 +131,7 @@ const question = fc.record({
   sort,
   /** Sort keys of the related resources, with the condition that these must match. */
   throughs: fc.array(
-    fc.record({ relation: fc.nat(), path, descending: fc.boolean(), fits: fc.option(filter) }),
+    fc.record({ relation: fc.nat(), path, descending: fc.boolean(), nulls: moved, fits: fc.option(filter) }),
     {
       maxLength: 2,
     },
@@ -186,10 +189,15 @@ function sortOf(number: number, { from, sort: own, throughs }: Question): StoreS
   const single = relationsOf(number, from).filter(
     ({ kind, path: each }) => kind === "reference" && each[0] !== "tagIds",
   );
-  const keys = throughs.map(({ relation, path: each, descending, fits }): StoreSortKey => {
+  const keys = throughs.map(({ relation, path: each, descending, nulls, fits }): StoreSortKey => {
     const condition: Filter = fits ?? { kind: "and", filters: [] };
     const chosen = single[relation % single.length] as RelationPath;
-    return { path: each, descending, through: { kind: "related", relation: chosen, filter: condition } };
+    return {
+      path: each,
+      descending,
+      ...nulls,
+      through: { kind: "related", relation: chosen, filter: condition },
+    };
   });
   return [...(single.length === 0 ? [] : keys), ...own];
 }

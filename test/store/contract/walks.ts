@@ -11,6 +11,7 @@ import type { Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { nearDates } from "../../instants.ts";
 import { at, declaration, type OpenFixture, onStore, type Runs } from "./fixture.ts";
+import { moved } from "./queries.ts";
 
 type Resource = Record<string, unknown> & { id: string };
 
@@ -22,8 +23,17 @@ const kept = fc.record({
   mixed: fc.oneof(fc.boolean(), fc.constant(null), fc.constantFrom(1, "1"), fc.constant([]), fc.constant({})),
 });
 const key: fc.Arbitrary<SortKey> = fc
-  .tuple(fc.constantFrom<SortKey["path"]>(["s"], ["n"], ["mixed"], ["date"], ["date"], ["id"]), fc.boolean())
-  .map(([path, descending]) => ({ path, descending, ...(path[0] === "date" && { as: "date" as const }) }));
+  .tuple(
+    fc.constantFrom<SortKey["path"]>(["s"], ["n"], ["mixed"], ["date"], ["date"], ["id"]),
+    fc.boolean(),
+    moved,
+  )
+  .map(([path, descending, nulls]) => ({
+    path,
+    descending,
+    ...(path[0] === "date" && { as: "date" as const }),
+    ...(path[0] !== "id" && nulls),
+  }));
 const keys = { selector: ({ path }: SortKey) => path[0] };
 const sort = fc.uniqueArray(key, { ...keys, maxLength: 3 });
 const index = fc.uniqueArray(

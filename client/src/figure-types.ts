@@ -3,7 +3,7 @@ import type { At, Filter, PageLimit, Path } from "./list-types.ts";
 import type { ExactNumber } from "./schema.ts";
 
 /** The units of dates by which resources can be grouped. */
-export type DateUnit = "year" | "month" | "day" | "hour" | "minute";
+export type DateUnit = "year" | "month" | "week" | "day" | "hour" | "minute";
 
 /** A figure: `count`, `sum(views)`, `avg(views)`, `min(views)` or `max(views)`. */
 export type FigureName<T> =
@@ -25,6 +25,8 @@ export interface FigureOptions<T, Names extends string, X = unknown> {
   readonly q?: string;
   /** Groups and figures. A `-` before a name means descending order. */
   readonly sort?: SortedName<Names> | readonly SortedName<Names>[];
+  /** The time zone of the units of groups, and of `today` in the filter: `Europe/Berlin`. @default UTC */
+  readonly timezone?: string;
   /** The number of groups on each page. @default 100 */
   readonly limit?: PageLimit;
   /** How many groups to skip at the beginning. */

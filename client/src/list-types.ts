@@ -21,6 +21,8 @@ export interface ListQuery<T, F extends FieldName<T>, X = unknown, R extends str
   readonly q?: string;
   /** Reads the list as it was at this time: a `Date`, `2026-01-31`, a timestamp, or Unix time in milliseconds. */
   readonly at?: Date | string | number;
+  /** The time zone of `today` in the filter: `Europe/Berlin`. @default UTC */
+  readonly timezone?: string;
   /** Whether to count all resources (`exact`) or never to count them (`none`). */
   readonly count?: "exact" | "none";
   /** Parameters as a query string, such as `status=draft&views:gte=10`, in addition to the other options. */

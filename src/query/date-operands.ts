@@ -5,6 +5,7 @@ import { type Instant, instantKeyOf, instantOf, keyOf } from "../collection/inst
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
 import { relativeTime } from "../collection/relative-times.ts";
+import type { TimeZone } from "../collection/time-zones.ts";
 import { anyOf, type Condition, type Filter, type Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute } from "./reading.ts";
@@ -61,10 +62,18 @@ const literals = new Map<string, boolean>([
   ["false", false],
 ]);
 
-/** The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds); `undefined` for any other operand. */
-export function relativeInstant(written: Scalar, now: () => number): Instant | undefined {
-  const ms = relativeTime(String(written), now);
+/**
+ * The instant of `now`, `now-7d` or `today+1h` at a time (Unix time in milliseconds), with the days of a time zone; `undefined` for any
+ * other operand.
+ */
+export function relativeInstant(written: Scalar, now: () => number, zone?: TimeZone): Instant | undefined {
+  const ms = relativeTime(String(written), now, zone);
   return ms === undefined ? undefined : { ms, rest: "" };
+}
+
+/** Whether an operand depends on the time zone of the request. */
+export function dependsOnZone(written: Scalar): boolean {
+  return String(written).startsWith("today");
 }
 
 /** Why an operand is not a date. Completes a sentence that begins with the attribute. */

@@ -219,8 +219,11 @@ function readOptions(
       draft.sort = ownSort(
         readSortList(sort, location, { collection: target, violations, used: emptyFilterSize() }),
       );
-    draft.conditions = conditions;
-    draft.filters = readConditions(conditions, target, context);
+    const { filters, usesZone } = readConditions(conditions, target, context);
+    const { zone } = reading;
+    draft.filters = filters;
+    // The link to the rest of the array has the same conditions.
+    draft.conditions = usesZone && zone !== undefined ? [...conditions, ["timezone", zone.name]] : conditions;
   }
 }
 
@@ -246,14 +249,23 @@ function splitOptions(text: string): { options: string[]; conditions: Conditions
   return { options, conditions };
 }
 
-/** Reads the conditions as a list of the related collection would. Adds violations. */
-function readConditions(conditions: Conditions, collection: Collection, context: Context): Filter[] {
+/** Reads the conditions as a list of the related collection would, and whether the time zone has an effect. Adds violations. */
+function readConditions(
+  conditions: Conditions,
+  collection: Collection,
+  context: Context,
+): { filters: Filter[]; usesZone: boolean } {
   const { location, reading } = context;
-  const { used, violations, viewOf } = reading;
-  const inner: Reading = { collection, violations, used, viewOf, refusesRelations: true };
+  const { used, violations, viewOf, zone } = reading;
+  const inner: Reading = { collection, violations, used, viewOf, zone, refusesRelations: true };
+  const usedBefore = used.usesZone === true;
+  used.usesZone = false;
   const byName = Map.groupBy(conditions, ([name]) => name);
-  return Array.from(byName, ([name, all]) => {
+  const filters = Array.from(byName, ([name, all]) => {
     const texts = all.map(([, text]) => text);
     return ownFilter(readFilterParameter(name, texts, inner, location));
   });
+  const { usesZone } = used;
+  used.usesZone ||= usedBefore;
+  return { filters, usesZone };
 }

@@ -24,6 +24,7 @@ import {
   type Reading,
   readAttribute,
   readSingleAttribute,
+  requireUsedZone,
 } from "./reading.ts";
 import { inBody, inQuery, type Location, type Violations } from "./violations.ts";
 
@@ -48,6 +49,7 @@ const accepted: ReadonlySet<string> = new Set<ListParameter>([
   ...pagingParameters.filter((name) => name !== "cursor"),
   "filter",
   "q",
+  "timezone",
   "sort",
 ]);
 
@@ -168,6 +170,7 @@ function toRequest(draft: Draft, reading: Reading, maxLimit: number): FiguresReq
     violations,
   );
   const sort = readFigureSort(draft.sort, { figures, group }, locationOf("sort"), violations);
+  requireUsedZone(reading, locationOf("timezone"));
   violations.throwIfAny();
   const limit = Math.min(page.limit ?? defaultPageSize, maxLimit);
   const offset = page.kind === "page" ? (page.page - 1) * limit : page.kind === "offset" ? page.offset : 0;
@@ -255,7 +258,9 @@ export function readKeys(
     } else if (unit !== undefined && attribute.dates === undefined)
       requireType("string", name, { attribute, location, violations });
     const { path, through } = attribute;
-    const key = { name, path, ...comparedAs(attribute), unit: unit as DateUnit | undefined };
+    if (unit !== undefined) reading.used.usesZone = true;
+    const zone = unit === undefined || reading.zone === undefined ? {} : { zone: reading.zone.name };
+    const key = { name, path, ...comparedAs(attribute), unit: unit as DateUnit | undefined, ...zone };
     return [through === undefined ? key : { ...key, through: through[0] }];
   });
 }

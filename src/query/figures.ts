@@ -8,6 +8,7 @@
 import type { DeclaredMeaning } from "../collection/compared-keys.ts";
 import { isDate } from "../collection/dates.ts";
 import type { Path } from "../collection/paths.ts";
+import { localTime, type TimeZone } from "../collection/time-zones.ts";
 import type { RelatedCondition } from "./filter.ts";
 
 /** The figures of an attribute. */
@@ -30,8 +31,8 @@ export type Figure =
    */
   | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: DeclaredMeaning };
 
-/** The units of dates by which resources can be grouped, with the length of their texts. */
-export const dateUnits = { year: 4, month: 7, day: 10, hour: 13, minute: 16 } as const;
+/** The units of dates by which resources can be grouped, with the length of their texts. That of a week is its Monday. */
+export const dateUnits = { year: 4, month: 7, week: 10, day: 10, hour: 13, minute: 16 } as const;
 
 /** A unit of dates. */
 export type DateUnit = keyof typeof dateUnits;
@@ -42,6 +43,21 @@ const dateShape = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{
 export function wholeDate(text: unknown): string | undefined {
   if (typeof text !== "string" || !dateShape.test(text) || !isDate(text.slice(0, 10))) return undefined;
   return text.length === dateUnits.day ? `${text}T00:00` : text;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * The text of a unit in a time zone. `moment`: a day, or the first 19 characters of a time in UTC, such as `2026-01-31T08:30:00`. A day is
+ * the same in all zones. `undefined` if the unit begins in a year that no text can have.
+ */
+export function unitText(moment: string, unit: DateUnit, zone: TimeZone | undefined): string | undefined {
+  const isDay = moment.length === dateUnits.day;
+  const time = Date.parse(isDay ? moment : `${moment}Z`);
+  const local = isDay ? time : localTime(zone, time);
+  const daysBefore = unit === "week" ? (new Date(local).getUTCDay() + 6) % 7 : 0;
+  const text = new Date(local - daysBefore * dayMs).toISOString();
+  return /^\d/.test(text) ? text.slice(0, dateUnits[unit]) : undefined;
 }
 
 /**
@@ -55,13 +71,15 @@ export function wholeDate(text: unknown): string | undefined {
  * With a unit, the value is the beginning of a date in UTC: `2026-01` for a month, `2026-01-31T08` for an hour. Dates
  * are days (`2026-01-31`, which is their first minute) and timestamps (`2026-01-31T08:30:00Z`, with up to 9 digits after
  * the seconds) that exist. If the schema declares a date, it is the beginning of any form, in UTC. For all other values, and
- * without the attribute, it is null.
+ * without the attribute, it is null. With a zone, it is the beginning of the local time (`unitText`).
  */
 export interface GroupKey<Through = RelatedCondition> {
   name: string;
   path: Path;
   as?: DeclaredMeaning;
   unit: DateUnit | undefined;
+  /** The name of the time zone of the unit (`timeZone`). @default UTC */
+  zone?: string;
   /** The key is an attribute of the resource that this reference names. */
   through?: Through;
 }

@@ -11,6 +11,7 @@ import { fitId, type IdKind } from "../collection/ids.ts";
 import { instantKeyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
+import type { TimeZone } from "../collection/time-zones.ts";
 import { Problem, toSentence } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
@@ -20,6 +21,7 @@ import {
   type ComparedDates,
   dateCondition,
   datesFor,
+  dependsOnZone,
   isComparing,
   readDateOperand,
   relativeInstant,
@@ -480,7 +482,7 @@ function toDateCondition(
   operator: OperatorName,
   { attribute, compared }: { attribute: Attribute; compared: ComparedDates },
   { written, isText }: { written: readonly Scalar[]; isText: boolean },
-  { location, violations, used, refusesNow }: Reading & { location: Location },
+  { location, violations, used, refusesNow, zone }: Reading & { location: Location },
 ): RequestedFilter {
   // All conditions of a request compare with the same time.
   const now = () => {
@@ -489,7 +491,8 @@ function toDateCondition(
   };
   let isRelative = false;
   const operands = written.flatMap((each) => {
-    const relative = relativeInstant(each, now);
+    const relative = relativeInstant(each, now, zone);
+    if (relative !== undefined && dependsOnZone(each)) used.usesZone = true;
     if (relative !== undefined && refusesNow === true) violations.add(location, "date", whyNotNow(each));
     isRelative ||= relative !== undefined;
     const operand = relative ?? readDateOperand(each, compared, isText);
@@ -499,8 +502,19 @@ function toDateCondition(
   return requested(
     operator,
     attribute,
-    dateCondition(compared.kind, attribute.path, operands, isRelative ? JSON.stringify(written) : undefined),
+    dateCondition(
+      compared.kind,
+      attribute.path,
+      operands,
+      isRelative ? relativeText(written, zone) : undefined,
+    ),
   );
+}
+
+/** What the client wrote. It identifies the condition, whose values change with the time. */
+function relativeText(written: readonly Scalar[], zone: TimeZone | undefined): string {
+  const name = written.some(dependsOnZone) ? (zone?.name ?? "") : "";
+  return name === "" ? JSON.stringify(written) : `${JSON.stringify(written)} ${name}`;
 }
 
 /** What an operator requires, from the condition for the attribute alone. */

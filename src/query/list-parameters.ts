@@ -31,7 +31,7 @@ export const listParameters = [
   ...pagingParameters,
   "sort",
   ...aliases.sort,
-  ...(["filter", "q", "at", "fields", "embed"] as const),
+  ...(["filter", "q", "at", "timezone", "fields", "embed"] as const),
   ...aliases.embed,
   ...(["envelope", "count"] as const),
   ...(["aggregate", "group", "distinct"] as const),

@@ -13,7 +13,7 @@ import type { Embed } from "./embed-request.ts";
 import { allOf, matchesAll, namesRelated, type RequestedFilter } from "./filter.ts";
 import { readFilter } from "./filter-request.ts";
 import type { PageDraft } from "./list-parameters.ts";
-import { type Reading, visibleAttributeInfo } from "./reading.ts";
+import { type Reading, requireUsedZone, visibleAttributeInfo } from "./reading.ts";
 import { termsOf, wordsOf } from "./search-words.ts";
 import { type CursorValues, hasRelatedKeys, type RequestedSortKey, withId } from "./sort.ts";
 import { inside, type Location } from "./violations.ts";
@@ -64,6 +64,7 @@ export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count"
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
   const { sort, at, fields, envelope, count, embeds, locationOf } = draft;
+  requireUsedZone(reading, locationOf("timezone"));
   const words = readWords(draft, reading);
   const filter = searchFilter(draft.filter, words);
   const refuseTime = (other: string) =>

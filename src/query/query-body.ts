@@ -9,7 +9,7 @@ import { adviceFor } from "./foreign-syntax.ts";
 import { onlyTotal, type PageDraft } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
 import { readLimit } from "./page-limit.ts";
-import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
+import { emptyFilterSize, type ListScope, type Reading, readTime, readWord, readZone } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -24,6 +24,7 @@ export const bodyMembers = [
   "embed",
   "q",
   "at",
+  "timezone",
   "envelope",
   "count",
   "aggregate",
@@ -70,7 +71,8 @@ export function readBody(
 ): { body: Body; reading: Reading; selection: Selection } {
   const body: Body = requireBody(value);
   const violations = new Violations();
-  const reading = { ...scope, collection, violations, used: emptyFilterSize() };
+  const zone = readZone(body.timezone, inBody("timezone"), violations);
+  const reading = { ...scope, collection, violations, used: emptyFilterSize(), zone };
   requireKnown(body, violations);
   const sent = { filter: body.filter, q: readText("q", body, violations) };
   const selection = readSelection(sent, [], inBody("filter"), reading);

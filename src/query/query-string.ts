@@ -9,7 +9,7 @@ import { isRelative } from "./filter.ts";
 import { readFilterParameter, readFilterText } from "./filter-request.ts";
 import { embedParameters, type Parameters, readPaging, readParameters } from "./list-parameters.ts";
 import { type ListRequest, readSelection, type Selection, toRequest } from "./list-request.ts";
-import { emptyFilterSize, type ListScope, type Reading, readTime, readWord } from "./reading.ts";
+import { emptyFilterSize, type ListScope, type Reading, readTime, readWord, readZone } from "./reading.ts";
 import { relationsAdviser, type ViewOf } from "./related-resources.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
@@ -80,7 +80,8 @@ export function readQueryString(
   const adviseRelations = adviserFor(collection, scope.viewOf, violations);
   const parameters = readParameters(query, violations, { collection, adviseRelations });
   const { known, filters } = parameters;
-  const reading = { ...scope, collection, violations, used: emptyFilterSize(), parameters };
+  const zone = readZone(known.get("timezone"), inQuery("timezone"), violations);
+  const reading = { ...scope, collection, violations, used: emptyFilterSize(), zone, parameters };
   const byAttribute = [...filters].map(([name, texts]) => readFilterParameter(name, texts, reading));
   const sent = {
     filter: readFilterText(known.get("filter"), inQuery("filter"), violations),

@@ -16,6 +16,7 @@ import type { IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { forwardName, type Relation } from "../collection/relations.ts";
+import { type TimeZone, timeZone } from "../collection/time-zones.ts";
 import type { Filter, RelationPath } from "./filter.ts";
 import { hintFor } from "./foreign-syntax.ts";
 import { listParameters, type Parameters } from "./list-parameters.ts";
@@ -39,6 +40,8 @@ export interface FilterSize {
   values: number;
   /** The time that the filter compares with, once it does: Unix time in milliseconds. */
   now?: number;
+  /** Whether something in the request depends on the time zone. */
+  usesZone?: boolean;
 }
 
 /** The size of a filter before anything is read. */
@@ -64,6 +67,8 @@ export interface Reading extends ListScope {
   violations: Violations;
   /** The size of the filter so far. */
   used: FilterSize;
+  /** The time zone of the request. @default UTC */
+  zone?: TimeZone | undefined;
   /** The parameters of the query string. Only hints use them. */
   parameters?: Parameters;
   /** The array whose objects the filter is about: its path, and the numbers of names in it that lead to arrays because the filter says so. */
@@ -389,6 +394,32 @@ export function readMax(
     violations.add(inBody("max"), "max", `must be ${wanted}. It cannot be ${shortJson(value)}${advice}`);
   }
   return most;
+}
+
+/** Reads the parameter `timezone`; `undefined` if it is absent. Adds a violation for an unknown zone. */
+export function readZone(value: unknown, location: Location, violations: Violations): TimeZone | undefined {
+  if (value === undefined) return undefined;
+  const zone = typeof value === "string" ? timeZone(value) : undefined;
+  if (zone === undefined)
+    violations.mustBe(
+      location,
+      "timezone",
+      'the name of a time zone in the IANA database, such as "Europe/Berlin" or "UTC"',
+      value,
+    );
+  return zone;
+}
+
+/** Adds a violation for a time zone that changes nothing, because it could be meant as a filter. */
+export function requireUsedZone({ zone, used, violations }: Reading, location: Location): void {
+  // Beside other violations, what would use it may not have been read.
+  if (zone === undefined || used.usesZone === true || violations.all.length > 0) return;
+  const filter = location.in === "query" ? '"timezone:eq"' : 'it inside "filter"';
+  violations.add(
+    location,
+    "timezone",
+    `has no effect: it is for groups by a unit of dates, such as "group=placedAt:day", and for "today" in filters. To filter by an attribute with this name, write ${filter}`,
+  );
 }
 
 /** Reads a value that must be one of these words; `undefined` if it is absent. Adds a violation for any other value. */

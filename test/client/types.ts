@@ -455,7 +455,7 @@ export async function compile(): Promise<void> {
   // @ts-expect-error: the attribute is not a text
   articles.figures({ aggregate: ["count"], group: ["views:month"] });
   // @ts-expect-error: no such unit
-  articles.figures({ aggregate: ["count"], group: ["title:week"] });
+  articles.figures({ aggregate: ["count"], group: ["title:decade"] });
   // @ts-expect-error: this is neither a group nor a figure of the request
   articles.figures({ aggregate: ["count"], group: ["title"], sort: "-views" });
   // @ts-expect-error: no such attribute

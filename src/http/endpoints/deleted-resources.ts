@@ -24,6 +24,7 @@ const listParameters = [
   "offset",
   "sort",
   "filter",
+  "timezone",
   "fields",
   "envelope",
   "count",

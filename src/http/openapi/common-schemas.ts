@@ -170,6 +170,7 @@ const queryMembers: Record<Exclude<QueryMember, "limit">, Part> = {
     description: "A time, as the query parameter `at`. A number is Unix time in milliseconds.",
     type: ["string", "integer"],
   },
+  timezone: { description: "A time zone, as the query parameter `timezone`.", ...text },
   envelope: { type: "boolean" },
   count: { type: "string", enum: ["exact", "none"] },
   aggregate: namesSchema(figureLimits.figures),

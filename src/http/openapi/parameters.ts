@@ -54,6 +54,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
       "Reads the list, or the resource, as it was at this time: a day, a timestamp, or Unix time in milliseconds. A list with `at` cannot have `q`.",
     schema: text,
   },
+  timezone: {
+    description:
+      "The time zone of `today` in filters, and of the units by which `group` groups dates: `Europe/Berlin`. Without it, UTC.",
+    schema: text,
+  },
   fields: {
     description:
       "The attributes in the response, such as `title`, or those that it leaves out, such as `-body`. `id` is always included. `author.name` chooses attributes of embedded resources, and `*` means all attributes of the resource itself.",
@@ -82,7 +87,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
     schema: names,
   },
   group: {
-    description: `The attributes by which \`aggregate\` groups resources, at most ${figureLimits.group}. A unit after an attribute groups by dates in UTC: \`placedAt:month\`. The units are ${Object.keys(dateUnits).join(", ")}. \`author.country\` can be an attribute of the resource that a reference names.`,
+    description: `The attributes by which \`aggregate\` groups resources, at most ${figureLimits.group}. A unit after an attribute groups by dates, in UTC or in \`timezone\`: \`placedAt:month\`. The units are ${Object.keys(dateUnits).join(", ")}. \`author.country\` can be an attribute of the resource that a reference names.`,
     schema: names,
   },
   distinct: {

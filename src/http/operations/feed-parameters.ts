@@ -212,6 +212,7 @@ const ofLists: Readonly<Record<string, string>> = {
   aggregate: "a feed cannot count or group. Use the list",
   group: "a feed cannot count or group. Use the list",
   distinct: "a feed cannot count or group. Use the list",
+  timezone: "a filter of a feed cannot compare with today",
   at: 'a feed has positions instead of times. Use "since" with a position, "now" or "start"',
   cursor: 'use "since"',
   offset: 'use "since"',

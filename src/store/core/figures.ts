@@ -139,6 +139,9 @@ export interface Attribute {
 /** The values of one kind in an attribute. Null for other values. `decode` returns the JSON text of a value. */
 export type ValueKind = readonly [sql: string, decode: (value: unknown) => string];
 
+/** A unit of dates, and the name of its time zone. */
+export type UnitKey = { unit: DateUnit } & Pick<GroupKey, "zone">;
+
 /** How the SQL of a store reads attributes. All texts sort by code points. */
 export interface FigureSql {
   /** The JSON text. Null if the attribute is absent. */
@@ -147,6 +150,8 @@ export interface FigureSql {
   meaning(of: Attribute, as: DeclaredMeaning): string;
   /** The date in a string, with its time. Null for other values. */
   date(of: Attribute): string;
+  /** The text of a unit (`unitText`). Null if the moment is null. */
+  unit(moment: string, key: UnitKey, scope: Scope): string;
   /** The expressions that sort by the value of a JSON text. The first one is the rank of its type. */
   order(text: string): readonly string[];
   /** Makes the group key in another way than from the JSON text. @default the JSON text */
@@ -174,7 +179,7 @@ export function figureParts(query: FiguresOf, sql: FigureSql, scope: Scope) {
       return whole;
     },
   });
-  const keys = query.group.map((key) => keyColumn(sql, key, attributeOf(key), groupBy));
+  const keys = query.group.map((key) => keyColumn(sql, key, attributeOf(key), { groupBy, scope }));
   const figures = query.figures.map((figure) =>
     figure.kind === "count" ? oneColumn("count(*)", String) : figureColumn(sql, figure, attributeOf(figure)),
   );
@@ -220,29 +225,53 @@ export function oneColumn(
 /** Groups by an expression, and returns its name. */
 type GroupBy = (text: string) => string;
 
-function keyColumn(sql: FigureSql, key: GroupKey, of: Attribute, groupBy: GroupBy): FigureColumn {
-  if (key.as !== undefined) return meaningColumn(sql, { as: key.as, unit: key.unit }, of, groupBy);
-  if (key.unit !== undefined)
-    return oneColumn(groupBy(`substr(${sql.date(of)}, 1, ${dateUnits[key.unit]})`), JSON.stringify);
+/** Whether the text of a unit is the beginning of the time in UTC. */
+function isBeginning({ unit, zone }: UnitKey): boolean {
+  return unit !== "week" && zone === undefined;
+}
+
+function unitColumn(sql: FigureSql, key: GroupKey & UnitKey, of: Attribute, scope: Scope): string {
+  const length = dateUnits[key.unit];
+  if (key.as === undefined) {
+    const date = sql.date(of);
+    if (isBeginning(key)) return `substr(${date}, 1, ${length})`;
+    // Only a day has no seconds.
+    const moment = `(case when length(${date}) = ${dateUnits.minute} then substr(${date}, 1, ${dateUnits.day}) else substr(${date}, 1, 19) end)`;
+    return sql.unit(moment, key, scope);
+  }
+  const instant = sql.meaning(of, key.as);
+  // The key begins with the day and time in UTC, or with a mark for a year that no text can have.
+  const isUsual = `${instant} not like '-%' and ${instant} not like '~%'`;
+  if (isBeginning(key)) return `(case when ${isUsual} then substr(${instant}, 1, ${length}) end)`;
+  const time = `substr(${instant}, 1, 19)`;
+  if (key.zone === undefined) return sql.unit(`(case when ${isUsual} then ${time} end)`, key, scope);
+  const text = sql.text(of);
+  const isDay = `length(${text}) = 12 and substr(${text}, 1, 1) = '"'`;
+  return sql.unit(
+    `(case when ${isUsual} then case when ${isDay} then substr(${text}, 2, ${dateUnits.day}) else ${time} end end)`,
+    key,
+    scope,
+  );
+}
+
+function keyColumn(
+  sql: FigureSql,
+  key: GroupKey,
+  of: Attribute,
+  { groupBy, scope }: { groupBy: GroupBy; scope: Scope },
+): FigureColumn {
+  const { as, unit } = key;
+  if (unit !== undefined)
+    return oneColumn(groupBy(unitColumn(sql, { ...key, unit }, of, scope)), JSON.stringify);
+  if (as !== undefined) return meaningColumn(sql, as, of, groupBy);
   if (sql.key !== undefined) return sql.key(of, groupBy);
   const text = groupBy(sql.text(of));
   return oneColumn(text, decodeText, [...sql.order(text), text]);
 }
 
 /** A declared date or exact number as a group key: the mark `@` and its key. Any other value has its JSON text. */
-function meaningColumn(
-  sql: FigureSql,
-  { as, unit }: { as: DeclaredMeaning; unit: DateUnit | undefined },
-  of: Attribute,
-  groupBy: GroupBy,
-): FigureColumn {
+function meaningColumn(sql: FigureSql, as: DeclaredMeaning, of: Attribute, groupBy: GroupBy): FigureColumn {
   const instant = sql.meaning(of, as);
-  if (unit !== undefined) {
-    // The key begins with the day and time in UTC, or with a mark for a year that no text can have.
-    const isUsual = `${instant} not like '-%' and ${instant} not like '~%'`;
-    const beginning = `substr(${instant}, 1, ${dateUnits[unit]})`;
-    return oneColumn(groupBy(`(case when ${isUsual} then ${beginning} end)`), JSON.stringify);
-  }
   const text = sql.text(of);
   const key = groupBy(`(case when ${instant} is null then ${text} else '@' || ${instant} end)`);
   const isInstant = `substr(${key}, 1, 1) = '@'`;

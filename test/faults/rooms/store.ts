@@ -301,7 +301,7 @@ export const storeFaults: readonly Fault[] = [
     what: "The key of an entry has a descending text in ascending order.",
     noticedBy: "test/store/order-keys",
     test: "keys have the order of their resources",
-    replacements: [["    if (descending) invert(from, length);\n", ""]],
+    replacements: [["    if (key.descending) invert(from, length);\n", ""]],
   },
   {
     name: "range-with-its-position",

@@ -10,26 +10,38 @@ import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";
 import type { Figures, FiguresQuery } from "../../../src/store/port/page.ts";
 import { scaledExact } from "../../exact-numbers.ts";
+import { localTimeAt, mondayOf } from "../../temporal.ts";
 
 type Resource = Record<string, unknown>;
 export type Query = Omit<FiguresQuery, "collection" | "signal" | "filter"> & { filter?: Filter };
 
-const unitLength: Record<DateUnit, number> = { year: 4, month: 7, day: 10, hour: 13, minute: 16 };
+const unitLength: Record<DateUnit, number> = { year: 4, month: 7, week: 10, day: 10, hour: 13, minute: 16 };
 const timestamp = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
 
-function dateOf(value: unknown, unit: DateUnit): string | null {
+function dateOf(value: unknown): string | null {
   if (typeof value !== "string" || !isDate(value.slice(0, 10))) return null;
-  if (value.length > 10 && !timestamp.test(value)) return null;
-  return `${value}T00:00`.slice(0, unitLength[unit]);
+  return value.length > 10 && !timestamp.test(value) ? null : value;
 }
 
-function keyOf(resource: Resource, { path, unit, as }: GroupKey): unknown {
+/** The beginning of a unit at a date, which is a day or a time in UTC. A day has no zone. */
+function unitAt(date: string, unit: DateUnit, zone: string | undefined): string | null {
+  const local =
+    date.length === 10
+      ? `${date}T00:00`
+      : zone === undefined
+        ? date
+        : localTimeAt(zone, Date.parse(`${date.slice(0, 19)}Z`));
+  if (!/^\d/.test(local)) return null;
+  const start = unit === "week" ? mondayOf(local.slice(0, 10)) : local;
+  return /^\d/.test(start) ? start.slice(0, unitLength[unit]) : null;
+}
+
+function keyOf(resource: Resource, { path, unit, as, zone }: GroupKey): unknown {
   const value = valueAt(resource, path);
-  if (as !== undefined && unit !== undefined) {
-    const instant = comparedKeyOf(value, as);
-    return instant === undefined || !/^[0-9]/.test(instant) ? null : instant.slice(0, unitLength[unit]);
-  }
-  return unit === undefined ? value : dateOf(value, unit);
+  if (unit === undefined) return value;
+  const isDay = typeof value === "string" && value.length === 10;
+  const date = as === undefined || isDay ? dateOf(value) : (comparedKeyOf(value, as) ?? null);
+  return date === null || !/^[0-9]/.test(date) ? null : unitAt(date, unit, zone);
 }
 
 /** Sums of the oracle are exact for the numbers of the generator: multiples of 1/8 that are not large. */

@@ -46,6 +46,19 @@ const text = fc.constantFrom(
   `${long}ab`,
 );
 const dates = [
+  // Around changes of local time, and at the ends of the years.
+  "2026-03-29T00:59:59.999Z",
+  "2026-03-29T01:00:00.000Z",
+  "2026-10-25T00:30:00.000Z",
+  "2026-10-25T01:30:00.000Z",
+  "2026-03-08T06:59:59.5Z",
+  "2026-03-08T07:00:00Z",
+  "2011-12-30T09:59:59.999Z",
+  "2011-12-30T10:00:00.000Z",
+  "0000-01-01T00:30:00.000Z",
+  "0000-01-03",
+  "9999-12-31T23:30:00.000Z",
+  "1850-06-01T12:00:00.000Z",
   "2026-01-31",
   "2026-01-31T08:30:00.000Z",
   "2026-01-31T08:30:59Z",
@@ -165,13 +178,15 @@ const figure: fc.Arbitrary<Figure> = fc.oneof(
 const groupKey: fc.Arbitrary<GroupKey> = fc
   .tuple(
     path,
-    fc.option(fc.constantFrom("year", "month", "day", "hour", "minute"), { nil: undefined, freq: 2 }),
+    fc.option(fc.constantFrom("year", "month", "week", "day", "hour", "minute"), { nil: undefined, freq: 2 }),
     as,
+    fc.constantFrom(undefined, "Europe/Berlin", "America/New_York", "Pacific/Apia", "Asia/Kathmandu", "UTC"),
   )
-  .map(([of, unit, compared]) => ({
+  .map(([of, unit, compared, zone]) => ({
     path: of,
     unit: "as" in compared && compared.as === "exact" ? undefined : (unit as DateUnit | undefined),
     name: `${formatPath(of)}:${unit}`,
+    ...(unit !== undefined && zone !== undefined && { zone }),
     ...(of[0] !== "id" && compared),
   }));
 const query: fc.Arbitrary<Query> = fc

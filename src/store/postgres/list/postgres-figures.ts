@@ -3,6 +3,8 @@
  * attribute once. It has an offset, so that the database does not merge it with the query that groups.
  */
 import { averageScale } from "../../../collection/exact-numbers.ts";
+import { type TimeZone, timeZone } from "../../../collection/time-zones.ts";
+import { dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import {
   type Attribute,
@@ -13,8 +15,9 @@ import {
   groupsIn,
   numberText,
   oneColumn,
+  type UnitKey,
 } from "../../core/figures.ts";
-import { searchOf } from "../../core/list-sql.ts";
+import { bind, type Scope, searchOf } from "../../core/list-sql.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
@@ -73,6 +76,29 @@ const typeIs = (json: string, type: string) => `case json_typeof(${json}) when '
 
 const json = ({ path, read }: Attribute) => read("", valueSql(path));
 
+/** So many years more have the same weekdays, and at least four digits. The database has no year 0. */
+const moreYears = 2_000;
+
+function unitSql(moment: string, { unit, zone }: UnitKey, scope: Scope): string {
+  const length = dateUnits[unit];
+  const time = `((substr(moment, 1, 4)::integer + ${moreYears})::text || substr(moment, 5))::timestamp`;
+  const local = zone === undefined ? time : `${time} + ${offsetSql(timeZone(zone) as TimeZone, scope)}`;
+  const start = unit === "week" ? `date_trunc('week', ${local})` : local;
+  const year = `extract(year from start)::integer - ${moreYears}`;
+  const text = `lpad((${year})::text, 4, '0') || to_char(start, '-MM-DD"T"HH24:MI')`;
+  return `((select case when ${year} between 0 and 9999 then left(${text}, ${length}) end
+    from (select ${start} as start from (select ${moment} as moment offset 0) as given offset 0) as started) collate "C")`;
+}
+
+/** The offset of a zone at `moment`. A day has none. */
+function offsetSql({ changes, offsets }: TimeZone, scope: Scope): string {
+  const texts = changes.map((seconds) => new Date(seconds * 1_000).toISOString().slice(0, 19));
+  const place =
+    texts.length === 0 ? "1" : `width_bucket(moment collate "C", ${bind(scope, texts, "text[]")}) + 1`;
+  const seconds = `(${bind(scope, offsets.map(String), "text[]")})[${place}]::integer`;
+  return `case when length(moment) = ${dateUnits.day} then interval '0' else ${seconds} * interval '1 second' end`;
+}
+
 /** Reads each attribute once, as `json`. */
 const figureSql: FigureSql = {
   text: (of) => `(${json(of)}::text collate "C")`,
@@ -81,6 +107,7 @@ const figureSql: FigureSql = {
     const value = json(of);
     return `((${typeIs(value, "string")} then ${dateSql(text(value))} end) collate "C")`;
   },
+  unit: unitSql,
   order: (key) => orderOf(`json_typeof((${key})::json)`, text(`(${key})::json`)),
   total(kind, of) {
     const value = json(of);

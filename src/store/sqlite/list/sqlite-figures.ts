@@ -65,10 +65,16 @@ export function selectFigures(collection: NumberedCollection, query: FiguresOf):
   return { ...statementOf(sql, scope), columns };
 }
 
-/** An index whose entries have all values of the figures. For a declared date, an entry has only the instant, and for an exact number nothing. */
+/**
+ * An index whose entries have all values of the figures. For a declared date, an entry has only the instant, and does not say whether it is a
+ * day. For an exact number, it has nothing.
+ */
 function coveringEntries(query: FiguresOf, indexes: readonly Index[]): Index | undefined {
   const needsText = [...query.group, ...query.figures].some(
-    (each) => "as" in each && each.as !== undefined && !("unit" in each && each.unit !== undefined),
+    (each) =>
+      "as" in each &&
+      each.as !== undefined &&
+      !("unit" in each && each.unit !== undefined && each.zone === undefined),
   );
   return needsText ? undefined : coveringIndex(query, indexes);
 }
@@ -139,6 +145,7 @@ function figureSql({ ordered, number, meaning, key }: Values): FigureSql {
       const [rank, value] = ordered(path);
       return `holdfast_date(${read("s", `case ${rank} when ${ranks.string} then ${value} end`)})`;
     },
+    unit: (moment, { unit, zone }) => `holdfast_unit(${moment}, '${unit}', '${zone ?? ""}')`,
     order: (text) => orderOf(`json_type(${text})`, `json_extract(${text}, '$')`),
     ...(key && { key }),
     total(kind, { path, read }) {

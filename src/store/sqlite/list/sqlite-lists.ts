@@ -3,7 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { comparedKeyOf, type Meaning } from "../../../collection/compared-keys.ts";
 import { foldText } from "../../../collection/folding.ts";
 import { itemName, type Path } from "../../../collection/paths.ts";
-import { wholeDate } from "../../../query/figures.ts";
+import { timeZone } from "../../../collection/time-zones.ts";
+import { type DateUnit, unitText, wholeDate } from "../../../query/figures.ts";
 import { naturalValue } from "../../../query/natural-order.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
@@ -27,6 +28,12 @@ export function addListFunctions(database: DatabaseSync): void {
   database.function("holdfast_fold", options, (text) => (text === null ? null : foldText(String(text))));
   database.function("holdfast_natural", options, (text) => naturalValue(String(text), sortedCodePoints));
   database.function("holdfast_date", options, (text) => wholeDate(text) ?? null);
+  database.function("holdfast_unit", options, (moment, unit, zone) =>
+    moment === null
+      ? null
+      : (unitText(String(moment), unit as DateUnit, zone === "" ? undefined : timeZone(String(zone))) ??
+        null),
+  );
   addExactTotals(database);
 }
 

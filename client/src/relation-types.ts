@@ -1,14 +1,5 @@
 /** The relations that the references of a configuration declare, and the types of embedded resources. */
-import type {
-  At,
-  Chosen,
-  Condition,
-  Conditions,
-  FieldName,
-  PageLimit,
-  Path,
-  SortKey,
-} from "./list-types.ts";
+import type { At, Chosen, Condition, Conditions, FieldName, PageLimit, Path, SortKey } from "./list-types.ts";
 import type { InputOf, ResourceOf } from "./resource-types.ts";
 import type { Flat } from "./schema.ts";
 

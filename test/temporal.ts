@@ -19,8 +19,15 @@ const { Instant, PlainDate } = (globalThis as unknown as { Temporal: TemporalApi
 
 const at = (zone: string, ms: number) => Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
 
+/** After it, the service keeps the last offset. */
+const lastKnown = Date.UTC(2150) - 1;
+
 /** The local time as the text of the UTC time that reads the same. */
 export function localTimeAt(zone: string, ms: number): string {
+  if (ms > lastKnown) {
+    const offset = Date.parse(localTimeAt(zone, lastKnown)) - lastKnown;
+    return new Date(ms + offset).toISOString();
+  }
   return `${at(zone, ms).toPlainDateTime().toString({ fractionalSecondDigits: 3 })}Z`;
 }
 

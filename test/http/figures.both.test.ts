@@ -305,7 +305,7 @@ const refused: [asked: string, name: string, code: string, detail: RegExp][] = [
     "figureType",
     /needs a string, but the attribute is always number/,
   ],
-  ["aggregate=count&group=placedAt:week", "group", "unit", /year, month, day, hour, minute/],
+  ["aggregate=count&group=placedAt:decade", "group", "unit", /year, month, week, day, hour, minute/],
   ["aggregate=count&group=stats", "group", "unknownAttribute", /Did you mean "status"/],
   ["distinct=stats", "distinct", "unknownAttribute", /Did you mean "status"/],
   ["aggregate=count&group=status,status", "aggregate", "repeated", /two members with the name "status"/],
@@ -326,7 +326,7 @@ describe("a request for figures is refused:", () => {
 
   test("with any parameter that figures do not have", async () => {
     const paging = ["limit", "offset", "range", "_start", "_end", "_page", "_limit", "_per_page"];
-    const known = ["aggregate", "group", "distinct", "filter", "q", "sort", ...paging];
+    const known = ["aggregate", "group", "distinct", "filter", "q", "timezone", "sort", ...paging];
     for (const name of listParameters.filter((each) => !known.includes(each))) {
       const { json } = await get(`aggregate=count&${name}=1`);
       const { violations } = json as { violations: { name: string; detail: string }[] };

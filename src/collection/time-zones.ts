@@ -143,6 +143,12 @@ export function localTime(zone: TimeZone | undefined, ms: number): number {
 
 const dayMs = 86_400_000;
 
+/** The instants of a local time, in Unix milliseconds: none if clocks skip it, and two if it occurs twice. */
+export function instantsOf(zone: TimeZone, local: number): readonly number[] {
+  const offsets = new Set([-1, 1].map((distance) => offsetMs(zone, local + distance * dayMs)));
+  return [...offsets].map((offset) => local - offset).filter((instant) => localTime(zone, instant) === local);
+}
+
 /** The first instant of the day that is `days` after the one at an instant, in Unix milliseconds. Without a zone, in UTC. */
 export function startOfDay(zone: TimeZone | undefined, ms: number, days: number): number {
   const local = localTime(zone, ms);

@@ -2,10 +2,12 @@
  * Reads the cells of one column of CSV. If the schema declares the types of its attribute, they decide. Otherwise, each cell is a text,
  * or with `types=infer` what all cells of the column are: numbers, booleans or dates that come back from an export as the same text.
  */
+
 import type { AttributeInfo, AttributeType } from "../collection/attributes.ts";
 import { isDate, isTimestamp } from "../collection/dates.ts";
 import { isDecimal } from "../collection/exact-numbers.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
+import type { TimeZone } from "../collection/time-zones.ts";
 import {
   type Conversion,
   type PostgresArray,
@@ -14,7 +16,7 @@ import {
   readPostgresArray,
 } from "./conversions.ts";
 import type { Advice } from "./items.ts";
-import { readTime, type TimeZone } from "./times.ts";
+import { readTime } from "./times.ts";
 
 /** One cell of a row. */
 export interface Cell {

@@ -5,11 +5,11 @@
 import { attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { type Path, parsePath } from "../collection/paths.ts";
+import { type TimeZone, timeZone } from "../collection/time-zones.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import type { Unique } from "../collection/unique.ts";
 import { keyNamed, whyNoKey } from "../query/unique-keys.ts";
 import { type Conversion, conversionNames } from "./conversions.ts";
-import { TimeZone } from "./times.ts";
 
 /** Which member of an item is the id of its resource. `none`: no item has an id. */
 export type IdMember = Path | "none";
@@ -188,7 +188,7 @@ export const importOptions = {
     read(text, { given: { convert } }) {
       if (convert?.split(",").includes("times") !== true)
         return { fault: "applies only to the conversion of times" };
-      const value = TimeZone.named(text);
+      const value = timeZone(text);
       return value === undefined
         ? { fault: "must be the name of a time zone, such as Europe/Berlin or UTC" }
         : { value };

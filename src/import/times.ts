@@ -1,5 +1,6 @@
 /** Times as other programs write them, in the form of the service: `YYYY-MM-DDThh:mm:ss.SSSZ`. */
 import { isDate, isTimestamp } from "../collection/dates.ts";
+import { instantsOf, type TimeZone } from "../collection/time-zones.ts";
 
 /** A converted time, or why a text that looks like a time is none. `isCut`: digits below milliseconds were not zero. */
 export type ReadTime = { text: string; isCut: boolean } | { fault: string; lacksZone?: true };
@@ -42,7 +43,7 @@ function instantOf(
 ): number | Extract<ReadTime, { fault: string }> {
   const local = Date.parse(wall);
   if (offset === undefined)
-    return zone === undefined ? { fault: "has no offset from UTC", lacksZone: true } : zone.instantOf(local);
+    return zone === undefined ? { fault: "has no offset from UTC", lacksZone: true } : instantIn(zone, local);
   const [, sign, hours = "0", minutes = "0", seconds = "0"] =
     /^([+-])(\d{2}):?(\d{2})?:?(\d{2})?$/.exec(offset) ?? [];
   if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59)
@@ -51,61 +52,10 @@ function instantOf(
   return local - (sign === "-" ? -difference : difference);
 }
 
-const dayMs = 86_400_000;
-
-/** The most days whose offset is remembered. */
-const maxDays = 10_000;
-
-/** A time zone of the IANA database. */
-export class TimeZone {
-  readonly name: string;
-  readonly #format: Intl.DateTimeFormat;
-  /** The offset of each day that has only one. */
-  readonly #byDay = new Map<number, number | undefined>();
-
-  private constructor(name: string) {
-    this.name = name;
-    this.#format = new Intl.DateTimeFormat("en", { timeZone: name, timeZoneName: "longOffset" });
-  }
-
-  /** The zone with a name; `undefined` if there is none. */
-  static named(name: string): TimeZone | undefined {
-    if (!/^[A-Za-z][\w+/-]*$/.test(name)) return undefined; // an offset is not a name
-    try {
-      return new TimeZone(name);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** The Unix time of a time on the clocks of the zone. `local`: the same time in UTC. */
-  instantOf(local: number): number | { fault: string } {
-    const offsets = new Set([this.#offsetAt(local - dayMs), this.#offsetAt(local + dayMs)]);
-    const [only, other] = [...offsets]
-      .map((offset) => local - offset)
-      .filter((instant) => this.#offsetAt(instant) === local - instant);
-    if (only === undefined) return { fault: `does not exist in ${this.name}, where clocks skip it` };
-    if (other !== undefined) return { fault: `occurs twice in ${this.name}: add its offset from UTC` };
-    return only;
-  }
-
-  /** The offset from UTC at a Unix time, in milliseconds. */
-  #offsetAt(time: number): number {
-    const day = Math.floor(time / dayMs);
-    if (!this.#byDay.has(day)) {
-      if (this.#byDay.size === maxDays) this.#byDay.clear();
-      const [first, last] = [day * dayMs, (day + 1) * dayMs].map((each) => this.#compute(each));
-      this.#byDay.set(day, first === last ? first : undefined);
-    }
-    return this.#byDay.get(day) ?? this.#compute(time);
-  }
-
-  #compute(time: number): number {
-    const parts = this.#format.formatToParts(time);
-    const name = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-    const [, sign, hours = "0", minutes = "0", seconds = "0"] =
-      /^GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(name) ?? [];
-    const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
-    return sign === "-" ? -offset : offset;
-  }
+/** The Unix time of a time on the clocks of a zone. `local`: the same time in UTC. */
+function instantIn(zone: TimeZone, local: number): number | { fault: string } {
+  const [only, other] = instantsOf(zone, local);
+  if (only === undefined) return { fault: `does not exist in ${zone.name}, where clocks skip it` };
+  if (other !== undefined) return { fault: `occurs twice in ${zone.name}: add its offset from UTC` };
+  return only;
 }

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { type Collection, openCollection } from "../../src/collection/collection.ts";
+import { timeZone } from "../../src/collection/time-zones.ts";
 import { StartError } from "../../src/errors.ts";
 import { tablePieces } from "../../src/http/lists/csv.ts";
 import type { ColumnSummary } from "../../src/import/cells.ts";
 import { conversionNames } from "../../src/import/conversions.ts";
 import { readInput } from "../../src/import/input.ts";
-import { TimeZone } from "../../src/import/times.ts";
 
 const collectionOf = ({ schema }: { schema: object }) => ({
   ...openCollection("things"),
@@ -39,7 +39,7 @@ async function read(
     maxBytes: 100_000,
     types,
     convert: convert && new Set(convert),
-    timezone: timezone === undefined ? undefined : TimeZone.named(timezone),
+    timezone: timezone === undefined ? undefined : timeZone(timezone),
     advice: (name: string, value: string) => `add ${name}=${value}`,
     onColumns(found: readonly ColumnSummary[]) {
       columns = found;

@@ -107,8 +107,8 @@ export const importFaults: readonly Fault[] = [
     test: "of times without an offset needs their time zone, in which each must exist once",
     replacements: [
       [
-        ".filter((instant) => this.#offsetAt(instant) === local - instant)",
-        ".filter((instant) => this.#offsetAt(instant) >= 0)",
+        ".filter((instant) => localTime(zone, instant) === local)",
+        ".filter((instant) => Number.isFinite(instant))",
       ],
     ],
   },

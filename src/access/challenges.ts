@@ -72,9 +72,15 @@ export function comparedIn(
   if (own && isVisible(allowed.path))
     return `The attribute ${JSON.stringify(formatPath(allowed.path))} must be your subject, ${JSON.stringify(subject)}.`;
   // A message must not say where in related resources a rule looks.
-  const paths = leavesOf(allowed).flatMap((leaf) => (relatedIn(leaf).length > 0 ? [] : ownPathsOf(leaf)));
+  const paths = leavesOf(allowed).flatMap((leaf) => {
+    if (leaf.kind === "compares")
+      return [leaf.left, leaf.right].flatMap(({ path, through }) => (through === undefined ? [path] : []));
+    return relatedIn(leaf).length > 0 ? [] : ownPathsOf(leaf);
+  });
   const names = paths.flatMap((path) => (isVisible(path) ? [formatPath(path)] : []));
   const compared = [...new Set(names)].map((name) => JSON.stringify(name));
   if (namesRelated(allowed)) compared.push("related resources");
-  return compared.length === 0 ? undefined : `The rule depends on ${compared.join(", ")}.`;
+  const last = compared.pop();
+  if (last === undefined) return undefined;
+  return `The rule depends on ${compared.length === 0 ? last : `${compared.join(", ")} and ${last}`}.`;
 }

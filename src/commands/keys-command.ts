@@ -109,7 +109,7 @@ function requireScope(text: string, { collections, openCollections }: Config): v
 }
 
 /** Warns about roles that no rule names. A later configuration can name them, so they are not errors. */
-function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Config): void {
+export function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Config): void {
   if (auth === undefined) return;
   const known = [...new Set(named.map(({ name }) => name))];
   for (const role of roles.filter((each) => !known.includes(each))) {

@@ -32,7 +32,7 @@ export function runningOf(
 export function withUrlAdvice(error: unknown): unknown {
   if (!(error instanceof StoreInUse)) return error;
   return new StartError(
-    "The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000",
+    "The store is in use by another Holdfast program. If it is the service, stop it first. Or give its address, such as --url http://localhost:3000, and the credential of an administrator.",
   );
 }
 

@@ -1,6 +1,7 @@
 /** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out`, `reset-factors` and `mirror`: the people of a service, in its store or of a running one. */
 
 import { isKeyRole } from "../access/api-key.ts";
+import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
 import type { AccountChange } from "../users/administration.ts";
@@ -9,6 +10,7 @@ import type { Account } from "../users/user-records.ts";
 import type { Users } from "../users/users.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
+import { warnOfUnknownRoles } from "./keys-command.ts";
 import {
   type AnyClient,
   callService,
@@ -33,7 +35,8 @@ export async function runInvite(email: string, flags: Flags, env: Environment): 
     const made = await callService(running, ({ $invitations }) => $invitations.create({ email, roles }));
     return say(`invited ${made.email}. A mail brings the link, which works until ${made.expiresAt}.`);
   }
-  await withUsers(flags, env, async (users) => {
+  await withUsers(flags, env, async (users, config) => {
+    warnOfUnknownRoles(roles, config);
     const asked = { email, roles, claims: {} };
     const { invitation, link } = await users.invitations.invite(asked, source, { mails: false });
     const end = new Date(invitation.expiresAt).toISOString();
@@ -137,8 +140,9 @@ async function change(
     });
     return;
   }
-  await withUsers(flags, env, async (users) => {
+  await withUsers(flags, env, async (users, config) => {
     const { id } = await requireAccount(users, named);
+    warnOfUnknownRoles(changed.roles ?? [], config);
     const account = await users.administration.change(id, () => changed, source, { isFree: true });
     if (account !== undefined) print(JSON.stringify(shown(account.value)));
   });
@@ -183,7 +187,7 @@ async function requireAccount({ records }: Users, named: string): Promise<Accoun
 async function withUsers(
   flags: Flags,
   env: Environment,
-  work: (users: Users) => Promise<void>,
+  work: (users: Users, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = await configOf(flags, env);
   if (config.auth?.users === undefined)
@@ -191,7 +195,7 @@ async function withUsers(
   try {
     await withOpen(openService(config, { delivers: false }), async ({ service }) => {
       if (!service.hasStarted()) throw new StartError("The store cannot be reached now.");
-      await work(service.users as Users);
+      await work(service.users as Users, config);
     });
   } catch (error) {
     throw withUrlAdvice(error);

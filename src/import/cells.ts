@@ -470,7 +470,10 @@ export class OpenCells implements CellReader {
     const { first, firstComma, firstPoint } = this.#votes;
     if (firstComma !== undefined && firstPoint !== undefined) {
       const later = firstComma.line > firstPoint.line ? firstComma : firstPoint;
-      return { ...later, detail: "the column has decimal commas and decimal points" };
+      return {
+        ...later,
+        detail: "is written in another way than others: the column has decimal commas and decimal points",
+      };
     }
     if (!this.#isAllQuoted && this.#quoted.all + this.#quotedEmpty > 0 && first.string === undefined) {
       const [quoted] = [...Object.values(this.#quoted.first), this.#firstQuotedEmpty]

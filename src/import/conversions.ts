@@ -7,9 +7,11 @@ export type Conversion = (typeof conversionNames)[number];
 
 const booleanWords: ReadonlyMap<string, "true" | "false"> = new Map([
   ["t", "true"],
+  ["y", "true"],
   ["yes", "true"],
   ["true", "true"],
   ["f", "false"],
+  ["n", "false"],
   ["no", "false"],
   ["false", "false"],
 ]);

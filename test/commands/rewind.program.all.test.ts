@@ -52,7 +52,7 @@ test("beside a running service, the command names --url, and works with it", asy
     [beside.exitCode, beside.stderr],
     [
       1,
-      "holdfast: The store is in use by another Holdfast program. If it is the service, give its address: --url http://localhost:3000\n",
+      "holdfast: The store is in use by another Holdfast program. If it is the service, stop it first. Or give its address, such as --url http://localhost:3000, and the credential of an administrator.\n",
     ],
   );
   const there = await run(t, [...args, "--url", service.base], { cwd });

@@ -16,6 +16,8 @@ test("the first account is invited by a link, without a running service", async 
   const invited = await run(t, ["users", "invite", "Ada@example.org", "--role", "ops"], { cwd });
   assert.equal(invited.exitCode, 0, invited.stderr);
   assert.match(invited.stdout, /^http:\/\/localhost:3000\/_sign-in#invitation=[\w-]{43}\n$/);
+  const misspelled = await run(t, ["users", "invite", "eve@example.org", "--role", "opps"], { cwd });
+  assert.match(misspelled.stderr, /warning: no rule names the role "opps"\. Did you mean "ops"/);
   const wrong = await run(t, ["users", "invite", "ada"], { cwd });
   assert.equal(wrong.exitCode, 1);
   const list = await run(t, ["users", "list"], { cwd });

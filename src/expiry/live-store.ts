@@ -21,7 +21,7 @@ import {
   type StoreLeaf,
 } from "../query/filter.ts";
 import { collectionsIn } from "../query/targets.ts";
-import type { FiguresQuery, ListQuery, Page } from "../store/port/page.ts";
+import type { FiguresQuery, ListQuery, Page, ReferringGroups, ReferringQuery } from "../store/port/page.ts";
 import { type Store, type StoreReader, withMethods } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
 
@@ -45,10 +45,7 @@ export function liveStore(store: Store, terms: ExpiryTerms): Store {
     read: (key) => reads.read(key),
     list: (query) => (reads.concerns(query, query.sort) ? reads.list(query) : store.list(query)),
     figures: (query) => (reads.concerns(query, query.group) ? reads.figures(query) : store.figures(query)),
-    referring: async (query) => {
-      const live = await reads.filterFor(query.collection);
-      return store.referring(live === undefined ? query : { ...query, filter: joined(query.filter, live) });
-    },
+    referring: (query) => reads.referring(query),
     count: (collection) => reads.count(collection),
   });
 }
@@ -122,6 +119,14 @@ class LiveReads {
     const query = await this.#withLiveRelated(asked, "group");
     return this.#readLive(query.collection, (live) =>
       this.#store.figures(live === undefined ? query : { ...query, filter: joined(query.filter, live) }),
+    );
+  }
+
+  async referring(asked: ReferringQuery): Promise<ReferringGroups> {
+    const query = await this.#withLiveRelated(asked, "sort");
+    const live = await this.filterFor(query.collection);
+    return this.#store.referring(
+      live === undefined ? query : { ...query, filter: joined(query.filter, live) },
     );
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
-import { machineTime } from "../until.ts";
+import { machineTime, until } from "../until.ts";
 import { type Answer, startServiceForFile } from "./service.ts";
 
 const pair = createPair("EdDSA");
@@ -35,8 +35,13 @@ const service = await startServiceForFile({
       access: { read: [{ where: { title: { ne: "secret" } } }, { role: "admin" }], write: { role: "admin" } },
     },
     bookings: {
-      schema: { properties: { eventId: text, seat: { type: "integer" }, member: text, note: text } },
-      references: { eventId: { collection: "events", onDelete: "cascade" } },
+      schema: {
+        properties: { eventId: text, roomId: text, seat: { type: "integer" }, member: text, note: text },
+      },
+      references: {
+        eventId: { collection: "events", onDelete: "cascade" },
+        roomId: { collection: "rooms", inverse: "bookings" },
+      },
       access: {
         read: [
           { where: { member: "$subject" } },
@@ -46,6 +51,16 @@ const service = await startServiceForFile({
         create: { where: open },
         update: [{ where: { ...open, member: "$subject" } }, { role: "admin" }],
         delete: { where: { "event.club.isActive": true, "event.status": { ne: "frozen" } } },
+      },
+    },
+    rooms: { access: { read: "authenticated", write: { role: "admin" } } },
+    nodes: {
+      schema: { properties: { parentId: text, status: text } },
+      references: { parentId: { collection: "nodes", as: "parent" } },
+      access: {
+        read: "authenticated",
+        create: [{ role: "admin" }, { where: { "parent.status": "open" } }],
+        update: { where: { "parent.status": "open" } },
       },
     },
     shifts: {
@@ -365,6 +380,87 @@ test("an operation of a batch sees what the earlier ones made of the related res
     { method: "POST", path: "/bookings", body: { eventId: { $ref: "e" }, seat: 1 } },
   ]);
   assert.ok([200, 400].includes(made.status), made.text);
+});
+
+test("an embed shows nothing that a rule allows only through an expired resource", async () => {
+  const eventId = await newEvent({ ownerId: "nora", endsAt: new Date(clock + 1_000).toISOString() });
+  const roomId = await make("rooms", {});
+  const id = await make("bookings", { eventId, roomId, seat: 1, member: "ada" }, as("ada"));
+  const embedded = async () => {
+    const answer = await service.send({ path: path(`rooms/${roomId}?embed=bookings`), headers: as("nora") });
+    return (answer.json as { bookings: { id: string }[] }).bookings.map((each) => each.id);
+  };
+  assert.deepEqual(await embedded(), [id]);
+  clock += 2_000;
+  assert.deepEqual(await embedded(), []);
+});
+
+test("a resource that refers to itself is judged with its own next state", async () => {
+  const root = await make("nodes", { status: "open" }, admin);
+  const id = await make("nodes", { status: "open", parentId: root }, as("ada"));
+  assert.equal(codeOf(await patch(`nodes/${id}`, { parentId: id }, as("ada"))), "200");
+  assert.equal(codeOf(await patch(`nodes/${id}`, { status: "shut" }, as("ada"))), "403 INSUFFICIENT_SCOPE");
+  const put = (own: string, content: object) =>
+    service.send({
+      method: "PUT",
+      path: path(`nodes/${own}`),
+      content: { id: own, ...content },
+      headers: { ...as("ada"), "if-none-match": "*" },
+    });
+  assert.equal(codeOf(await put("self-open", { status: "open", parentId: "self-open" })), "201");
+  assert.equal(
+    codeOf(await put("self-shut", { status: "shut", parentId: "self-shut" })),
+    "403 INSUFFICIENT_SCOPE",
+  );
+  const steps = [{ parentId: "b-1" }, { status: "shut" }].map((body) => ({
+    method: "PATCH",
+    path: "/nodes/b-1",
+    body,
+  }));
+  const first = {
+    method: "PUT",
+    path: "/nodes/b-1",
+    headers: { "if-none-match": "*" },
+    body: { id: "b-1", status: "open", parentId: root },
+  };
+  const batch = (operations: object[]) =>
+    service.send({ method: "POST", path: path("_batch"), content: { operations }, headers: as("ada") });
+  assert.equal(codeOf(await batch([first, ...steps])), "403 INSUFFICIENT_SCOPE");
+  // What a later operation of the batch creates does not exist yet.
+  const early = { ...first, path: "/nodes/b-2", body: { id: "b-2", parentId: "b-1" } };
+  assert.equal(codeOf(await batch([early, first])), "400 REFERENCE_NOT_FOUND");
+  assert.equal((await batch([first, early])).status, 200);
+});
+
+test("an undo writes no reference to a resource that the caller cannot read", async () => {
+  const [from, to] = [await newEvent(), await newEvent()];
+  const id = await make("bookings", { eventId: from, seat: 1, member: "una" }, as("una"));
+  const begun = await service.send({
+    method: "POST",
+    path: path("bookings/_bulk"),
+    content: { filter: { id }, patch: { eventId: to }, max: 5 },
+    headers: { ...as("una"), prefer: "respond-async" },
+  });
+  const ended = async (at: string) => {
+    const states: string[] = [];
+    await until("the task has ended", async () => {
+      const { state } = (await service.send({ path: at, headers: as("una") })).json as { state: string };
+      states.push(state);
+      return !["queued", "planning", "running", "checking"].includes(state);
+    });
+    return states.at(-1);
+  };
+  await ended(String(begun.headers.location));
+  await change(`events/${from}`, { title: "secret" });
+  const undone = await service.send({
+    method: "POST",
+    path: `${begun.headers.location}/_undo`,
+    headers: as("una"),
+  });
+  assert.equal(undone.status, 202, undone.text);
+  await ended(String(undone.headers.location));
+  const now = (await service.send({ path: path(`bookings/${id}`), headers: as("una") })).json;
+  assert.equal((now as { eventId: string }).eventId, to);
 });
 
 test("a bulk change and a task need the related resource as the rule says", async () => {

@@ -94,6 +94,7 @@ export function createOverlay(
   /** The requirement with the targets that the batch has changed so far. The commit looks at the others as they are before the batch. */
   function asMade(requirement: Requirement): Requirement {
     const targets = requirement.targets.map((target) => {
+      if (target.text !== undefined) return target;
       const name = nameOf(target);
       const made = changed.get(name) ?? settled.get(name);
       return made === undefined ? target : { ...target, text: made.stored?.text ?? null };

@@ -10,16 +10,18 @@ import { currentOf } from "./judged.ts";
 import { guardOf } from "./permission.ts";
 
 /** A resource that is about to be written. */
-interface NextState {
+export interface NextState {
   collection: Collection;
   next: string;
   /** The current text; `undefined` if the resource does not exist. */
   before: string | undefined;
+  /** Whether a resource that does not exist yet counts as hidden, because rules cannot judge it. @default false */
+  refusesMissing?: boolean;
 }
 
 /**
  * Returns the text to commit. Each new reference to a resource that the caller cannot see gets an id that no resource has.
- * The store then refuses the write with the same error as for an id that does not exist.
+ * The store then refuses the write with the same error as for an id that does not exist. A reference to the resource itself stays.
  */
 export function withoutHiddenReferences(
   service: Data & Callers & Clock,
@@ -36,7 +38,7 @@ export function withoutHiddenReferences(
 async function replaceHidden(
   service: Data & Callers & Clock,
   caller: Caller,
-  { collection, next, before }: NextState,
+  { collection, next, before, refusesMissing = false }: NextState,
 ): Promise<string> {
   const { visibility, references } = collection;
   const isRestricted = ({ at }: ReferencedId) => visibility?.restricted.has(String(at[0])) === true;
@@ -46,7 +48,8 @@ async function replaceHidden(
   for (const target of referencedIds(resource, references)) {
     // The caller cannot have set a restricted attribute.
     if (isRestricted(target) || known.some((each) => isSame(each, target) && !isRestricted(each))) continue;
-    if (!(await isHidden(service, caller, target))) continue;
+    const isItself = target.reference.collection === collection.name && target.id === String(resource.id);
+    if (isItself || !(await isHidden(service, caller, target, refusesMissing))) continue;
     replaceAt(resource, target.at, await unusedId(service, target.reference.collection));
     isReplaced = true;
   }
@@ -61,13 +64,14 @@ async function isHidden(
   service: Data & Callers,
   caller: Caller,
   { reference: { collection }, id }: ReferencedId,
+  refusesMissing: boolean,
 ): Promise<boolean> {
   const target = service.collections.get(collection) as Collection; // references only lead to declared collections
   const guard = guardOf(service, target, caller);
   const expires = target.expires !== undefined;
-  if (guard.visible === "everything" && !expires) return false;
+  if (guard.visible === "everything" && !expires && !refusesMissing) return false;
   const stored = await currentOf(service, guard, { collection, id });
-  return stored === undefined ? expires : !guard.sees(stored);
+  return stored === undefined ? expires || refusesMissing : !guard.sees(stored);
 }
 
 /** An id that no resource has. The service assigns integer ids from 1 upwards, and only an import can create others. */

@@ -24,24 +24,33 @@ function filtersOf(guard: Guard): readonly StoreFilter[] {
   return [guard.visible, ...actions.map((action) => guard.allowed(action))].filter(looksAtOthers);
 }
 
-/** The state with the related resources that the rules look at, as they are now. */
+/**
+ * The state with the related resources that the rules look at, as they are now. `key`: set if it is the next state of a resource, which
+ * can refer to itself.
+ */
 export function judged<State extends { text: string }>(
   { store }: Reads,
   guard: Guard,
   state: State,
+  key?: Key,
 ): (State & Judged) | Promise<State & Judged> {
   if (!guard.looksAtOthers) return state;
-  return withTargets(store, guard, state);
+  return withTargets(store, guard, state, key);
+}
+
+function isSame(a: Target, b: Target | undefined): boolean {
+  return b !== undefined && a.collection === b.collection && a.id === b.id;
 }
 
 async function withTargets<State extends { text: string }>(
   store: Reads["store"],
   guard: Guard,
   state: State,
+  key: Key | undefined,
 ): Promise<State & Judged> {
   const resource = JSON.parse(state.text) as Record<string, unknown>;
-  const targets = await readTargets(filtersOf(guard), resource, (target) => store.read(target));
-  return { ...state, targets };
+  const read = (target: Target) => (isSame(target, key) ? state : store.read(target));
+  return { ...state, targets: await readTargets(filtersOf(guard), resource, read) };
 }
 
 /** How often the same resources are read until nothing changes in between. */
@@ -89,17 +98,19 @@ async function readTogether(
 
 /**
  * What the commit of a write must check again, because whether the rules allow this with a resource in this state depends on related
- * ones. `at`: the time of the commit.
+ * ones. `at`: the time of the commit. `key`: set if it is the next state of a resource.
  */
 export function requirementsFor(
   { collections }: Pick<Data, "collections">,
   allowed: AllowedResources,
-  { state, at }: { state: Judged; at: number },
+  { state, at, key }: { state: Judged; at: number; key?: Key },
 ): readonly Requirement[] {
   if (!looksAtOthers(allowed)) return [];
   const resource = JSON.parse(state.text) as Record<string, unknown>;
   if (matches(allowed, resource, () => undefined)) return []; // other resources do not matter
   const filter = withLiveTargets(allowed, collections, at);
-  const targets = [...(state.targets ?? [])].map(([name]) => targetNamed(name));
+  const targets = [...(state.targets?.keys() ?? [])]
+    .map(targetNamed)
+    .map((target) => (isSame(target, key) ? { ...target, text: state.text } : target));
   return [{ filter, resource: lookedAt(filter, resource), targets }];
 }

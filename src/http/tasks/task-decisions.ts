@@ -21,6 +21,7 @@ import { type Bulk, keyOf } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { timeOfChange } from "../writes/commit.ts";
 import { requireCollection } from "../writes/create.ts";
+import { requireNext } from "../writes/next-state.ts";
 import { bulkOf, importedIn, keyOfImport, operationIn, type TaskWork } from "./task-work.ts";
 
 /** What becomes of one resource: a change, the reason why it is refused, or nothing if it stays the same. */
@@ -250,7 +251,6 @@ async function wayBack(
   }
   const then = await service.store.version(key, to);
   if (then === undefined) return notKept();
-  await requireRight(exists ? "update" : "create", then);
   if (exists) await requireRight("update", before);
   const restored = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
   // As in a restore, attributes that the caller cannot see keep their present values.
@@ -271,9 +271,15 @@ async function wayBack(
     : hidden === undefined
       ? then.text
       : resourceText(collection.idKind, id, attributes);
+  // The access rules do not apply to a rewind.
+  const allowed =
+    task.kind === "rewind"
+      ? { text: next, requires: [] }
+      : await requireNext(service, operation, { key, current: exists ? before : undefined, next, at });
+  requires.push(...allowed.requires);
   return exists
-    ? { key, expect: version, next, replaced: before.text.length, requires }
-    : { key, expect: "absent", next, after: version, requires };
+    ? { key, expect: version, next: allowed.text, replaced: before.text.length, requires }
+    : { key, expect: "absent", next: allowed.text, after: version, requires };
 }
 
 /**

@@ -1,17 +1,14 @@
 /** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
 import type { Judged } from "../../access/access.ts";
 import type { AllowedResources } from "../../access/rules.ts";
-import type { Collection } from "../../collection/collection.ts";
-import { referencedIds } from "../../collection/references.ts";
-import { nameOfTarget } from "../../query/targets.ts";
 import { type Change, versionOf } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
-import { withoutHiddenReferences } from "../caller/hidden-references.ts";
-import { judged, requirementsFor } from "../caller/judged.ts";
+import { requirementsFor } from "../caller/judged.ts";
 import { type Result, written } from "../operations/result.ts";
 import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
+import { requireNext } from "./next-state.ts";
 
 /** The next state of a resource, as a write has decided it. */
 interface NextState {
@@ -38,7 +35,7 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
   const { service, operation } = write;
   const { key, current, next, at, isNewVersion = false, undone, lastVersion, isAsSent = true } = state;
   if (isInternal(key.collection)) return planForWebhook(write, state);
-  const { collection, path, guard, caller } = operation;
+  const { path, guard } = operation;
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored & Judged) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
@@ -54,22 +51,12 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
     const change: Change = { ...replacing, next, ...(requires.length > 0 && { requires }) };
     return { kind: "plan", changes: [change], at, result: { kind: "deleted" } };
   }
-  const nextState: Judged = guard.looksAtOthers
-    ? await judged(service, guard, { text: next })
-    : { text: next };
-  const requireNext = () =>
-    current === undefined
-      ? guard.require("create", nextState, "these attributes")
-      : guard.require("update", nextState, "the new attributes of this resource");
-  if (!guard.looksAtOthers) requireNext();
-  const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
-  const text = typeof checked === "string" ? checked : await checked;
-  // Rules cannot judge a reference that leads nowhere. The store refuses it.
-  if (guard.looksAtOthers && text === next && !leadsNowhere(collection, nextState, current)) requireNext();
+  const settled = await requireNext(service, operation, { key, current, next, at });
+  const { text, state: nextState } = settled;
   const requires = [
     ...[guard.visible, guard.allowed("update")].flatMap((each) => required(each, current)),
     ...[guard.visible, guard.allowed("delete")].flatMap((each) => required(each, undone?.state)),
-    ...required(guard.allowed(current === undefined ? "create" : "update"), nextState),
+    ...settled.requires,
   ];
   const change: Change = { ...replacing, next: text };
   if (requires.length > 0) change.requires = requires;
@@ -77,23 +64,6 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
   if (lastVersion !== undefined) change.last = lastVersion;
   const result = resultFor({ ...nextState, id: key.id, version: versionOf(change), updatedAt: at });
   return { kind: "plan", changes: [change], at, result };
-}
-
-/** Whether a new reference leads to no resource, as far as the rules look at it. */
-function leadsNowhere(
-  { references }: Collection,
-  { text, targets }: Judged,
-  before: Judged | undefined,
-): boolean {
-  if (targets === undefined || ![...targets.values()].includes(undefined)) return false;
-  const named = (state: Judged) =>
-    referencedIds(JSON.parse(state.text), references).map(({ reference: { collection }, id }) =>
-      nameOfTarget({ collection, id }),
-    );
-  const known = new Set(before === undefined ? [] : named(before));
-  return named({ text }).some(
-    (name) => !known.has(name) && targets.has(name) && targets.get(name) === undefined,
-  );
 }
 
 /** The plan for one webhook. The state of its deliveries changes in the same commit. */

@@ -53,7 +53,10 @@ export interface Requirement {
 
 /** A related resource that a requirement looks at. */
 export interface RequiredTarget extends Target {
-  /** Its text, if an earlier operation of the same batch has made it; `null`: deleted it. @default the text before the commit */
+  /**
+   * Its text, if it is the changed resource itself, or if an earlier operation of the same batch has made it. `null`: that has deleted it.
+   * @default the text before the commit
+   */
   text?: string | null;
 }
 

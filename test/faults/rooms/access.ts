@@ -87,6 +87,37 @@ export const accessFaults: readonly Fault[] = [
     replacements: [["...(change.requires ?? []).map(asMade)", "...(change.requires ?? [])"]],
   },
   {
+    name: "rule-of-expired",
+    what: "An embed shows what a rule allows through an expired resource.",
+    noticedBy: "test/http/related-rules",
+    test: "an embed shows nothing that a rule allows only through an expired resource",
+    replacements: [
+      [
+        '    const query = await this.#withLiveRelated(asked, "sort");\n    const live = await this.filterFor',
+        "    const query = asked;\n    const live = await this.filterFor",
+      ],
+    ],
+  },
+  {
+    name: "rule-of-itself",
+    what: "A resource that refers to itself is judged with its state before the write.",
+    noticedBy: "test/http/related-rules",
+    test: "a resource that refers to itself is judged with its own next state",
+    replacements: [["(isSame(target, key) ? state : store.read(target))", "store.read(target)"]],
+  },
+  {
+    name: "undo-to-hidden",
+    what: "The undo of a task writes references to resources that the caller cannot read.",
+    noticedBy: "test/http/related-rules",
+    test: "an undo writes no reference to a resource that the caller cannot read",
+    replacements: [
+      [
+        "next: allowed.text, replaced: before.text.length, requires }",
+        "next, replaced: before.text.length, requires }",
+      ],
+    ],
+  },
+  {
     name: "key-of-user",
     what: "An API key whose subject is the id of an account acts as that user.",
     noticedBy: "test/http/users/subjects",

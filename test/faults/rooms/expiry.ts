@@ -71,7 +71,7 @@ export const expiryFaults: readonly Fault[] = [
     test: "what refers to a resource is embedded until it expires",
     replacements: [
       [
-        "return store.referring(live === undefined ? query : { ...query, filter: joined(query.filter, live) });",
+        "return this.#store.referring(live === undefined ? query : { ...query, filter: joined(query.filter, live) });",
         "void live;\n      return store.referring(query);",
       ],
     ],
@@ -95,8 +95,8 @@ export const expiryFaults: readonly Fault[] = [
     test: "no new reference can lead to it, but one that is there can stay",
     replacements: [
       [
-        'if (guard.visible === "everything" && !expires) return false;',
-        'if (guard.visible === "everything") return false;',
+        'if (guard.visible === "everything" && !expires && !refusesMissing) return false;',
+        'if (guard.visible === "everything" && !refusesMissing) return false;',
       ],
     ],
   },

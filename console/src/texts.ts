@@ -398,6 +398,7 @@ export const listTexts = {
   shownOnly: "Only the columns on the screen",
   change: "Change",
   csvCells: 'In CSV, a cell has an array or an object as JSON, such as ["sea","coast"].',
+  forExcel: "Byte order mark, so that Excel reads the file as UTF-8",
   exportLimit:
     "The file is made in this page, up to 256 MiB. For more, add filters, or run npx holdfast export where the service runs.",
   exportTooLarge:

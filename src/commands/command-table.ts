@@ -120,9 +120,15 @@ const commands: Readonly<Record<string, CommandRow>> = {
         about: "output format (default: by the file name, or ndjson)",
         choices: ["ndjson", "csv"],
       },
+      "--bom": "with CSV: begin with a byte order mark, so that Excel reads the file as UTF-8",
+      "--delimiter <character>": 'with CSV: character between cells: ",", ";", "|" or tab (default: ",")',
       "-o, --output <file>": "write to a file instead of standard output; it appears when complete",
     },
-    examples: ["export topics > topics.ndjson", "export topics -o topics.csv"],
+    examples: [
+      "export topics > topics.ndjson",
+      "export topics -o topics.csv",
+      'export topics -o topics.csv --bom --delimiter ";"',
+    ],
     run: async ([collection]: [string], { flags, env }) =>
       (await import("./export-command.ts")).runExport(collection, flags, env),
   },

@@ -5,11 +5,12 @@ import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { exactIn, type IsExact } from "../collection/attributes.ts";
+import { exactIn } from "../collection/attributes.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { liveReader } from "../expiry/live-store.ts";
-import { Columns, csvHeader, csvPieces, parseResource } from "../http/lists/csv.ts";
+import { Columns, csvHeader, csvPieces, parseResource, type TableOptions } from "../http/lists/csv.ts";
+import { delimiterNames } from "../query/table-form.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
 import { withoutInternal } from "../store/port/record.ts";
 import type { Stored } from "../store/port/stored.ts";
@@ -22,9 +23,11 @@ import { counted, sized, timeSince, unknownCollection } from "./wording.ts";
 /** Exports a collection. Throws StartError if the collection does not exist or the file cannot be written. */
 export async function runExport(
   collection: string,
-  { output, format, ...flags }: Flags,
+  { output, format, bom, delimiter, ...flags }: Flags,
   env: Environment,
 ): Promise<void> {
+  const asked = { format: formatOf(output, format), ...tableOf(bom, delimiter) };
+  requireTable(asked);
   const config = await configOf(flags, env);
   await withOpen(openReader(config.store), async (opened) => {
     const reader = liveReader(opened, { collections: config.collections, now: Date.now });
@@ -32,7 +35,7 @@ export async function runExport(
     const declared = config.collections.get(collection);
     const request = {
       collection,
-      format: formatOf(output, format),
+      ...asked,
       ...(declared !== undefined && { isExact: exactIn(declared) }),
     };
     if (typeof output !== "string") return exportToStdout(reader, request);
@@ -42,11 +45,26 @@ export async function runExport(
   });
 }
 
-type ExportRequest = Pick<ExportOptions, "collection" | "format" | "isExact">;
+type ExportRequest = Omit<ExportOptions, "onProgress">;
 
 function formatOf(output: unknown, format: unknown): ExportFormat {
   const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
   return isCsv ? "csv" : "ndjson";
+}
+
+/** Reads the options of CSV. Throws StartError. */
+function tableOf(bom: unknown, delimiter: unknown): Pick<ExportOptions, "bom" | "delimiter"> {
+  const name = delimiterNames.find((each) => each === delimiter);
+  if (delimiter !== undefined && name === undefined)
+    throw new StartError(`--delimiter must be ",", ";", "|" or tab, not ${JSON.stringify(delimiter)}.`);
+  return { ...(bom === true && { bom }), ...(name !== undefined && { delimiter: name }) };
+}
+
+/** Throws StartError for options of CSV if the format is another one. */
+function requireTable({ format, bom, delimiter }: Pick<ExportOptions, "format" | "bom" | "delimiter">): void {
+  const option = bom === true ? "--bom" : delimiter === undefined ? undefined : "--delimiter";
+  if (format === "csv" || option === undefined) return;
+  throw new StartError(`${option} is for CSV: add --format csv, or write to a file whose name ends in .csv.`);
 }
 
 /** Throws StartError for a device or a pipe, because the export would replace it with a file. */
@@ -113,11 +131,9 @@ async function write(reader: StoreReader, request: ExportRequest, target: Writab
 export type ExportFormat = "ndjson" | "csv";
 
 /** What an export contains. */
-export interface ExportOptions {
+export interface ExportOptions extends TableOptions {
   collection: string;
   format: ExportFormat;
-  /** Which attributes are exact numbers. @default none */
-  isExact?: IsExact;
   /** Receives the number of resources so far. */
   onProgress(resources: number): void;
 }
@@ -145,18 +161,18 @@ async function* ndjsonText(
 /** The header names every attribute, so this reads all resources once before it writes the first. */
 async function* csvText(
   reader: StoreReader,
-  { collection, isExact, onProgress }: ExportOptions,
+  { collection, onProgress, ...options }: ExportOptions,
 ): AsyncGenerator<string> {
   const exported = batches(reader.scan(collection));
   try {
     let next = await exported.next(); // starts the snapshot of the export
     const columns = await columnsOf(reader.scan(collection));
-    yield csvHeader(columns);
+    yield csvHeader(columns, options);
     for (let resources = 0; next.done !== true; next = await exported.next()) {
       requireColumns(columns, next.value);
       resources += next.value.length;
       onProgress(resources);
-      yield* csvPieces(columns, next.value, isExact);
+      yield* csvPieces(columns, next.value, options);
     }
   } finally {
     await exported.return(undefined);

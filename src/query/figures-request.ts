@@ -16,8 +16,8 @@ import {
 import type { RelationPath, RequestedFilter } from "./filter.ts";
 import { type ListParameter, type PageDraft, pagingParameters, readPaging } from "./list-parameters.ts";
 import { defaultPageSize, readWords, type Selection, searchFilter } from "./list-request.ts";
-import { bodyMembers, readBody, readPage, readTexts } from "./query-body.ts";
-import { readQueryString } from "./query-string.ts";
+import { bodyMembers, readBody, readPage, readTexts, tableFormOf } from "./query-body.ts";
+import { readQueryString, tableFormIn } from "./query-string.ts";
 import {
   type Attribute,
   type ListScope,
@@ -26,6 +26,7 @@ import {
   readSingleAttribute,
   requireUsedZone,
 } from "./reading.ts";
+import type { TableForm } from "./table-form.ts";
 import { inBody, inQuery, type Location, type Violations } from "./violations.ts";
 
 /** A request for figures, independent of its syntax. */
@@ -38,6 +39,8 @@ export interface FiguresRequest extends FigureContents<RelationPath> {
   limit: number;
   /** The groups before those in the response. */
   offset: number;
+  /** The text of CSV. */
+  table: TableForm;
 }
 
 /** The parameters that make a list a request for figures. */
@@ -51,6 +54,8 @@ const accepted: ReadonlySet<string> = new Set<ListParameter>([
   "q",
   "timezone",
   "sort",
+  "bom",
+  "delimiter",
 ]);
 
 /** Why it cannot have the others. */
@@ -101,6 +106,7 @@ export function parseFigures(
     distinct: list("distinct"),
     sort: list("sort") ?? [],
     page: readPaging(new Map([...known].filter(([name]) => name !== "cursor")), maxLimit, violations),
+    table: tableFormIn(known, violations),
     locationOf: inQuery,
   };
   return toRequest(draft, reading, maxLimit);
@@ -127,6 +133,7 @@ export function parseFiguresBody(
     distinct: list("distinct"),
     sort: list("sort") ?? [],
     page: readPage(others, maxLimit, violations),
+    table: tableFormOf(body, violations),
     locationOf: inBody,
   };
   return toRequest(draft, reading, maxLimit);
@@ -151,11 +158,12 @@ interface Draft extends Selection {
   distinct: readonly string[] | undefined;
   sort: readonly string[];
   page: PageDraft;
+  table: TableForm;
   locationOf: (name: string) => Location;
 }
 
 function toRequest(draft: Draft, reading: Reading, maxLimit: number): FiguresRequest {
-  const { aggregate, distinct, page, locationOf } = draft;
+  const { aggregate, distinct, page, table, locationOf } = draft;
   const { violations } = reading;
   requireOneSyntax(draft, violations);
   for (const name of ["aggregate", "distinct"] as const)
@@ -175,7 +183,7 @@ function toRequest(draft: Draft, reading: Reading, maxLimit: number): FiguresReq
   const limit = Math.min(page.limit ?? defaultPageSize, maxLimit);
   const offset = page.kind === "page" ? (page.page - 1) * limit : page.kind === "offset" ? page.offset : 0;
   const filter = searchFilter(draft.filter, words);
-  return { filter, words, group, figures, sort, limit, offset };
+  return { filter, words, group, figures, sort, limit, offset, table };
 }
 
 function requireOneSyntax({ aggregate, group, distinct, locationOf }: Draft, violations: Violations): void {

@@ -33,7 +33,7 @@ export const listParameters = [
   ...aliases.sort,
   ...(["filter", "q", "at", "timezone", "fields", "embed"] as const),
   ...aliases.embed,
-  ...(["envelope", "count"] as const),
+  ...(["envelope", "count", "bom", "delimiter"] as const),
   ...(["aggregate", "group", "distinct"] as const),
 ] as const;
 

@@ -16,6 +16,7 @@ import type { PageDraft } from "./list-parameters.ts";
 import { type Reading, requireUsedZone, visibleAttributeInfo } from "./reading.ts";
 import { termsOf, wordsOf } from "./search-words.ts";
 import { type CursorValues, hasRelatedKeys, type RequestedSortKey, withId } from "./sort.ts";
+import type { TableForm } from "./table-form.ts";
 import { inside, type Location } from "./violations.ts";
 
 /** The request of a list. */
@@ -28,6 +29,8 @@ export interface ListRequest extends ListContents {
   count: "exact" | "none" | undefined;
   /** The relations whose resources the response contains. */
   embeds: readonly Embed[];
+  /** The text of CSV. */
+  table: TableForm;
   paging: Paging;
 }
 
@@ -51,7 +54,7 @@ const maxWords = 32;
 const maxSearchLength = 5_000;
 
 /** The parameters of a request, before they are checked together. */
-export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count" | "embeds"> {
+export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count" | "embeds" | "table"> {
   filter: RequestedFilter;
   sort: readonly RequestedSortKey[];
   q: string | undefined;
@@ -63,7 +66,7 @@ export interface Draft extends Pick<ListRequest, "fields" | "envelope" | "count"
 
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
-  const { sort, at, fields, envelope, count, embeds, locationOf } = draft;
+  const { sort, at, fields, envelope, count, embeds, table, locationOf } = draft;
   requireUsedZone(reading, locationOf("timezone"));
   const words = readWords(draft, reading);
   const filter = searchFilter(draft.filter, words);
@@ -73,7 +76,7 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   if (embeds.length > 0 && at !== undefined) refuseTime('"embed"');
   if (namesRelated(filter) && at !== undefined) refuseTime("a filter by related resources");
   if (hasRelatedKeys(sort) && at !== undefined) refuseTime("a sort by related resources");
-  const request = { filter, sort, words, at, fields, envelope, count, embeds };
+  const request = { filter, sort, words, at, fields, envelope, count, embeds, table };
   const ranked = isRanked(request);
   const limit = Math.min(draft.page.limit ?? (filter && countIds(filter)) ?? defaultPageSize, maxPageSize);
   if (draft.page.kind === "cursor" && !ranked) {

@@ -11,6 +11,7 @@ import { type ListRequest, readSelection, type Selection, toRequest } from "./li
 import { readLimit } from "./page-limit.ts";
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord, readZone } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
+import { readTableForm, type TableForm } from "./table-form.ts";
 import { inBody, Violations } from "./violations.ts";
 
 /** The members that the body can have. */
@@ -27,6 +28,8 @@ export const bodyMembers = [
   "timezone",
   "envelope",
   "count",
+  "bom",
+  "delimiter",
   "aggregate",
   "group",
   "distinct",
@@ -55,6 +58,7 @@ export function parseListBody(
     ...readFields(fields, reading, readEmbedList(embed, reading)),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),
+    table: tableFormOf(body, violations),
     page: readPage(body, maxPageSize, violations),
     locationOf: inBody,
   };
@@ -77,6 +81,11 @@ export function readBody(
   const sent = { filter: body.filter, q: readText("q", body, violations) };
   const selection = readSelection(sent, [], inBody("filter"), reading);
   return { body, reading, selection };
+}
+
+/** Reads the members of CSV. Adds violations. */
+export function tableFormOf({ bom, delimiter }: Body, violations: Violations): TableForm {
+  return readTableForm({ bom, delimiter }, [true, false], inBody, violations);
 }
 
 /** The body. Throws BODY_NOT_OBJECT. */

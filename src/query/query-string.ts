@@ -12,6 +12,7 @@ import { type ListRequest, readSelection, type Selection, toRequest } from "./li
 import { emptyFilterSize, type ListScope, type Reading, readTime, readWord, readZone } from "./reading.ts";
 import { relationsAdviser, type ViewOf } from "./related-resources.ts";
 import { readSortParameters } from "./sort-keys.ts";
+import { readTableForm, type TableForm } from "./table-form.ts";
 import { inQuery, Violations } from "./violations.ts";
 
 /** Recent requests of each declared collection, by query string, because clients often request the same lists. */
@@ -64,6 +65,7 @@ function read(
       "true",
     ...readFieldsAndEmbeds(known, reading),
     count: readWord(known.get("count"), inQuery("count"), { words: ["exact", "none"], violations }),
+    table: tableFormIn(known, violations),
     page: readPaging(known, maxPageSize, violations),
     locationOf: inQuery,
   };
@@ -93,6 +95,12 @@ export function readQueryString(
 
 function adviserFor(collection: Collection, viewOf: ViewOf | undefined, violations: Violations) {
   return viewOf && relationsAdviser(collection, { viewOf, violations });
+}
+
+/** Reads the parameters of CSV. Adds violations. */
+export function tableFormIn(known: Parameters["known"], violations: Violations): TableForm {
+  const sent = { bom: known.get("bom"), delimiter: known.get("delimiter") };
+  return readTableForm(sent, ["true", "false"], inQuery, violations);
 }
 
 /** Reads the query string of a single resource, without `version` and `at`. Throws INVALID_PARAMETER. */

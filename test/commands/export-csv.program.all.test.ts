@@ -65,3 +65,41 @@ test("a reader that has seen enough of the CSV ends the export quietly", async (
   const { exitCode, stderr } = await exporting.ended;
   assert.deepEqual([exitCode, stderr], [0, ""]);
 });
+
+for (const [option, delimiter] of [
+  [";", ";"],
+  ["tab", "\t"],
+] as const)
+  test(`a file with a byte order mark and "${option}" between its cells gives the same resources again`, async (t) => {
+    const cwd = makeFolder({ things: lines.join("\n"), ...configuration({ things }) });
+    await run(t, ["import", "things", "things"], { cwd });
+    const form = ["--bom", "--delimiter", option];
+    const { exitCode, stderr } = await run(t, ["export", "things", "-o", "out.csv", ...form], { cwd });
+    assert.equal(exitCode, 0, stderr);
+    const csv = await readFile(join(cwd, "out.csv"), "utf8");
+    assert.equal(csv.split("\r\n")[0], ["\uFEFFid", "n", "note", "tags", "price"].join(delimiter));
+    const other = ["--store", "sqlite:other.db"];
+    const args = ["import", "things", "out.csv", "--delimiter", option, ...other];
+    assert.equal((await run(t, args, { cwd })).exitCode, 0);
+    assert.equal((await run(t, ["export", "things", ...other], { cwd })).stdout, `${lines.join("\n")}\n`);
+  });
+
+test("the options of CSV are refused with NDJSON, and an unknown delimiter with the possible ones", async (t) => {
+  const cwd = makeFolder({ things: '{"id":"a"}' });
+  for (const [options, says] of [
+    [
+      ["--bom"],
+      /^holdfast: --bom is for CSV: add --format csv, or write to a file whose name ends in \.csv\.$/m,
+    ],
+    [["--delimiter", ";", "-o", "out.ndjson"], /^holdfast: --delimiter is for CSV: add --format csv/m],
+    [
+      ["--format", "csv", "--delimiter", ":"],
+      /^holdfast: --delimiter must be ",", ";", "\|" or tab, not ":"\.$/m,
+    ],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await run(t, ["export", "things", ...options], { cwd });
+    assert.notEqual(exitCode, 0);
+    assert.equal(stdout, "");
+    assert.match(stderr, says);
+  }
+});

@@ -7,6 +7,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Item, Items } from "../../src/import/items.ts";
 import { readCsv } from "../../src/import/read-csv.ts";
+import { delimiterNames, delimiters } from "../../src/query/table-form.ts";
 import { anyCharacter } from "../characters.ts";
 import { makeFolder } from "../folder.ts";
 import { tableText } from "../http/tables.ts";
@@ -301,7 +302,7 @@ test("the CSV of a collection becomes the same resources again", async () => {
     },
   };
   const collection = await defineCollection("things", { schema });
-  const begin = fc.constantFrom("", "'", "=", "'=", "-", "\t", "[", "{", "null", "1", " 1", "true");
+  const begin = fc.constantFrom("", "'", "=", "'=", "-", "\t", ";", "[", "{", "null", "1", " 1", "true");
   const text = fc
     .tuple(
       begin,
@@ -331,14 +332,20 @@ test("the CSV of a collection becomes the same resources again", async () => {
       { requiredKeys: [], noNullPrototype: true },
     ),
   );
+  const form = fc.record({ bom: fc.boolean(), delimiter: fc.constantFrom(...delimiterNames) });
   await fc.assert(
-    fc.asyncProperty(arbitrary, fc.integer({ min: 1, max: 50 }), async (values, size) => {
+    fc.asyncProperty(arbitrary, fc.integer({ min: 1, max: 50 }), form, async (values, size, table) => {
       const texts = values.map((value, n) => JSON.stringify({ id: `id-${n}`, ...value }));
-      const bytes = Buffer.from(tableText(texts));
+      const bytes = Buffer.from(tableText(texts, undefined, table));
       async function* chunks() {
         for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
       }
-      const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1e6, advice });
+      const items = readCsv(chunks(), {
+        collection,
+        delimiter: delimiters[table.delimiter],
+        maxBytes: 1e6,
+        advice,
+      });
       const back = await collect(items);
       assert.deepEqual(
         back.map((item) => (item.kind === "text" ? JSON.parse(item.bytes.toString()) : item)),

@@ -326,7 +326,18 @@ describe("a request for figures is refused:", () => {
 
   test("with any parameter that figures do not have", async () => {
     const paging = ["limit", "offset", "range", "_start", "_end", "_page", "_limit", "_per_page"];
-    const known = ["aggregate", "group", "distinct", "filter", "q", "timezone", "sort", ...paging];
+    const known = [
+      "aggregate",
+      "group",
+      "distinct",
+      "filter",
+      "q",
+      "timezone",
+      "sort",
+      "bom",
+      "delimiter",
+      ...paging,
+    ];
     for (const name of listParameters.filter((each) => !known.includes(each))) {
       const { json } = await get(`aggregate=count&${name}=1`);
       const { violations } = json as { violations: { name: string; detail: string }[] };

@@ -102,3 +102,100 @@ describe("a list as", () => {
     assert.equal(new Set(etags).size, accepts.length);
   });
 });
+
+describe("a list as CSV with a byte order mark and another delimiter", () => {
+  const accept = { Accept: "text/csv" };
+  const csvOf = async (query: string) => {
+    const answer = await service.send({ path: `${list}?${query}`, headers: accept });
+    check(answer, { status: 200, headers: { "Content-Type": csv } });
+    return answer;
+  };
+
+  test("begins with the mark, and its cells are apart by the delimiter", async () => {
+    const { text } = await csvOf("fields=n,title&bom=true&delimiter=%3B&limit=1");
+    assert.equal(text, `\uFEFFid;n;title\r\n${topics[0]?.id};0;No. 0\r\n`);
+    assert.equal((await csvOf("fields=n&delimiter=tab&limit=1")).text, `id\tn\r\n${topics[0]?.id}\t0\r\n`);
+    assert.equal(
+      (await csvOf("fields=n&delimiter=,&bom=false&limit=1")).text,
+      `id,n\r\n${topics[0]?.id},0\r\n`,
+    );
+  });
+
+  test("is the same as the answer to a QUERY, and links keep both parameters", async () => {
+    const asked = { fields: ["n"], limit: 1, bom: true, delimiter: ";" };
+    const answer = await service.send({ method: "QUERY", path: list, content: asked, headers: accept });
+    assert.equal(answer.text, (await csvOf("fields=n&limit=1&bom=true&delimiter=%3B")).text);
+    check(answer, { status: 200, headers: { Location: `${list}?fields=n&limit=1&bom=true&delimiter=%3B` } });
+    const { next = "", monitor = "" } = links(answer);
+    assert.match(next, /bom=true&delimiter=%3B/);
+    assert.doesNotMatch(monitor, /bom|delimiter/);
+    const second = await service.send({ path: next, headers: accept });
+    assert.equal(second.text, `\uFEFFid;n\r\n${topics[1]?.id};1\r\n`);
+  });
+
+  test("can have figures, and deleted resources", async () => {
+    assert.equal(
+      (await csvOf("aggregate=count,max(n)&bom=true&delimiter=%3B")).text,
+      "\uFEFFcount;max(n)\r\n3;2\r\n",
+    );
+    const { path, id } = await service.create("former", { n: 1 });
+    await service.send({ method: "DELETE", path });
+    const deleted = await service.send({
+      path: "/api/v1/former/_deleted?fields=n&delimiter=%3B",
+      headers: accept,
+    });
+    assert.equal(deleted.text, `id;n\r\n${id};1\r\n`);
+  });
+
+  for (const [query, name, detail] of [
+    ["delimiter=:", "delimiter", '"delimiter" must be ",", ";", "|" or tab, not ":"'],
+    ["delimiter=", "delimiter", '"delimiter" must be ",", ";", "|" or tab, not ""'],
+    ["delimiter=%09", "delimiter", '"delimiter" must be ",", ";", "|" or tab, not "\\t"'],
+    ["bom=1", "bom", '"bom" must be true or false, not "1"'],
+    ["aggregate=count&delimiter=:", "delimiter", '"delimiter" must be ",", ";", "|" or tab, not ":"'],
+  ] as const)
+    test(`is refused with ${query}`, async () => {
+      const answer = await service.send({ path: `${list}?${query}`, headers: accept });
+      check(answer, {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+        violations: [{ in: "query", name, detail }],
+      });
+    });
+
+  test("needs the format CSV", async () => {
+    const detail = 'applies only to CSV. Send "Accept: text/csv"';
+    for (const Accept of ["application/json", "application/x-ndjson"])
+      for (const query of ["", "aggregate=count&"])
+        check(await service.send({ path: `${list}?${query}bom=false&delimiter=,`, headers: { Accept } }), {
+          status: 400,
+          problem: "INVALID_PARAMETER",
+          violations: ["bom", "delimiter"].map((name) => ({ name, detail: `"${name}" ${detail}` })),
+        });
+    check(await service.send({ method: "QUERY", path: list, content: { bom: true } }), {
+      status: 400,
+      violations: [{ in: "body", pointer: "#/bom", detail: `"bom" ${detail}` }],
+    });
+    const headers = { Accept: "text/csv, application/json;q=0.1" };
+    const envelope = await service.send({ path: `${list}?envelope=true&bom=true`, headers });
+    check(envelope, { status: 400, problem: "INVALID_PARAMETER" });
+    assert.match(envelope.text, /an envelope is JSON\. Leave out/);
+  });
+
+  test("is imported again unchanged", async () => {
+    const texts = ["a;b", "a,b", "a\tb", 'say "hi"; or not', "two\nlines", "=1;2", ";", "ä", "5", "", "1,5"];
+    for (const text of texts) await service.create("texts", { text, "a;b,c\td": text });
+    const before = (await service.send({ path: "/api/v1/texts" })).json;
+    for (const [copy, query, delimiter] of [
+      ["texts-1", "bom=true&delimiter=%3B", "%3B"],
+      ["texts-2", "bom=true&delimiter=tab", "tab"],
+      ["texts-3", "bom=true", ","],
+    ]) {
+      const { text } = await service.send({ path: `/api/v1/texts?${query}`, headers: accept });
+      const path = `/api/v1/${copy}/_import?delimiter=${delimiter}`;
+      const headers = { "Content-Type": "text/csv" };
+      check(await service.send({ method: "POST", path, body: text, headers }), { status: 200 });
+      assert.deepEqual((await service.send({ path: `/api/v1/${copy}` })).json, before);
+    }
+  });
+});

@@ -1,5 +1,5 @@
 /** Exports what the filters show, or the selected resources, as a file of the pages that the service writes. */
-import { Button, Checkbox, SegmentedControl } from "@mantine/core";
+import { Button, Checkbox, SegmentedControl, Select } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { CollectionDetails } from "holdfast-client";
 import { useEffect, useState } from "react";
@@ -22,6 +22,8 @@ interface ExportDialogProps {
 export function ExportDialog({ collection, info, query, ids, shown, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<Format>("csv");
   const [isShownOnly, setShownOnly] = useState(false);
+  const [delimiter, setDelimiter] = useState(",");
+  const [hasMark, setMark] = useState(false);
   const [progress, setProgress] = useState({ resources: 0, bytes: 0 });
   const [stop] = useState(() => new AbortController());
   useEffect(() => () => stop.abort(), [stop]);
@@ -39,7 +41,8 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
       const own = shown.filter((name) => name !== "id");
       const all = () => closedNames(info) ?? namesOf(request);
       const fields = isShownOnly ? own : format === "csv" ? await all() : undefined;
-      save(await exportList({ ...request, format, fields }), `${collection}.${format}`);
+      const table = format === "csv" ? { delimiter, hasMark } : {};
+      save(await exportList({ ...request, ...table, format, fields }), `${collection}.${format}`);
       onClose();
     },
   });
@@ -76,7 +79,27 @@ export function ExportDialog({ collection, info, query, ids, shown, onClose }: E
           checked={isShownOnly}
           onChange={(event) => setShownOnly(event.currentTarget.checked)}
         />
-        {format === "csv" && <span className="soft">{listTexts.csvCells}</span>}
+        {format === "csv" && (
+          <>
+            <Select
+              size="xs"
+              disabled={isBusy}
+              label={listTexts.delimiter}
+              data={listTexts.delimiters}
+              allowDeselect={false}
+              value={delimiter}
+              onChange={(next) => next !== null && setDelimiter(next)}
+            />
+            <Checkbox
+              size="xs"
+              disabled={isBusy}
+              label={listTexts.forExcel}
+              checked={hasMark}
+              onChange={(event) => setMark(event.currentTarget.checked)}
+            />
+            <span className="soft">{listTexts.csvCells}</span>
+          </>
+        )}
         <span className="soft">{listTexts.exportLimit}</span>
         {isBusy && (
           <Busy>
@@ -131,6 +154,10 @@ interface ExportRequest {
   format: Format;
   /** The columns of CSV. */
   fields?: readonly string[] | undefined;
+  /** The character between the cells of CSV. @default "," */
+  delimiter?: string | undefined;
+  /** Whether CSV begins with a byte order mark. @default false */
+  hasMark?: boolean | undefined;
   signal: AbortSignal;
   onProgress(resources: number, bytes: number): void;
 }
@@ -169,11 +196,12 @@ export async function exportList(request: ExportRequest): Promise<Blob> {
     onProgress(resources, bytes);
   }
   if (format === "json") parts.push(parts.length === 0 ? "[]\n" : "]\n");
-  return new Blob(parts, { type: mediaTypes[format] });
+  // The texts of responses are without a byte order mark, so the service is not asked for one.
+  return new Blob(request.hasMark ? ["\uFEFF", ...parts] : parts, { type: mediaTypes[format] });
 }
 
 /** The names of all attributes of a list, for the columns of CSV where the schema does not name them all. */
-async function namesOf(request: Omit<ExportRequest, "format">): Promise<string[]> {
+async function namesOf(request: Omit<ExportRequest, "format" | "delimiter">): Promise<string[]> {
   const names = new Set<string>();
   for await (const { text } of pagesOf({ ...request, format: "json" }))
     for (const each of JSON.parse(text) as object[]) for (const name of Object.keys(each)) names.add(name);
@@ -181,13 +209,14 @@ async function namesOf(request: Omit<ExportRequest, "format">): Promise<string[]
   return [...names];
 }
 
-async function* pagesOf({ collection, query, ids, format, fields, signal }: ExportRequest) {
+async function* pagesOf({ collection, query, ids, format, fields, delimiter, signal }: ExportRequest) {
   const path = `${baseUrl}/${encodeURIComponent(collection)}`;
   const parameters = new URLSearchParams(query);
   parameters.set("limit", "max");
   if (fields !== undefined) parameters.set("fields", fields.join(","));
+  if (delimiter !== undefined) parameters.set("delimiter", delimiter);
   const headers = { ...authorization(), Accept: mediaTypes[format] };
-  const body = { filter: { id: ids }, limit: "max", ...(fields !== undefined && { fields }) };
+  const body = { filter: { id: ids }, limit: "max", fields, delimiter };
   let url: string | undefined = ids === undefined ? `${path}?${parameters}` : path;
   while (url !== undefined) {
     const response: Response = await (ids === undefined

@@ -73,7 +73,7 @@ function parseListing(service: Service, routed: Routed<CollectionRoute>): ListRe
   const scope = { within: place.parent?.filter, viewOf: viewsOf(service, caller) };
   if (asksForFigures(query)) {
     const asked = parseFigures(query, place.collection, limit, scope);
-    return { kind: "figures", ...common, asked, type: listTypeFor(request, { envelope: false }) };
+    return { kind: "figures", ...common, asked, type: listTypeFor(request, asked) };
   }
   const asked = parseList(query, place.collection, limit, scope);
   const past = asked.at === undefined ? place : inPast(service, place);

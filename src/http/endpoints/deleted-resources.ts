@@ -28,6 +28,8 @@ const listParameters = [
   "fields",
   "envelope",
   "count",
+  "bom",
+  "delimiter",
 ] as const;
 
 export const deletedEndpoint: CollectionEndpoint<ListRead> = {

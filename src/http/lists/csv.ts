@@ -4,6 +4,7 @@ import type { CastReturnObject } from "csv-stringify";
 import type { IsExact } from "../../collection/attributes.ts";
 import { isDecimal } from "../../collection/exact-numbers.ts";
 import { withGuard } from "../../collection/formula-guard.ts";
+import { delimiters, type TableForm } from "../../query/table-form.ts";
 
 /** A resource as an object. */
 type Resource = Readonly<Record<string, unknown>>;
@@ -38,13 +39,17 @@ export class Columns {
 /** The most cells, and the most characters of JSON text, in one piece (roughly). Both take milliseconds. */
 const pieceSize = { cells: 5_000, characters: 65_536 };
 
-const noneExact: IsExact = () => false;
+/** How a table is written. */
+export interface TableOptions extends Partial<TableForm> {
+  /** Which attributes are exact numbers. @default none */
+  isExact?: IsExact;
+}
 
 /** The lines of resources, in pieces that each take milliseconds. `texts` are JSON. Leaves out attributes without a column. */
 export function* csvPieces(
   columns: readonly string[],
   texts: readonly string[],
-  isExact = noneExact,
+  options: TableOptions = {},
 ): Generator<string> {
   const maxRows = Math.max(1, Math.floor(pieceSize.cells / columns.length));
   let rows: Resource[] = [];
@@ -53,26 +58,29 @@ export function* csvPieces(
     rows.push(parseResource(text));
     characters += text.length;
     if (rows.length < maxRows && characters < pieceSize.characters) continue;
-    yield csvRows(columns, rows, isExact);
+    yield csvRows(columns, rows, options);
     rows = [];
     characters = 0;
   }
-  if (rows.length > 0) yield csvRows(columns, rows, isExact);
+  if (rows.length > 0) yield csvRows(columns, rows, options);
 }
 
 /** A table with these columns. Its header comes first. */
 export function* tablePieces(
   columns: readonly string[],
   texts: readonly string[],
-  isExact = noneExact,
+  options: TableOptions = {},
 ): Generator<string> {
-  yield csvHeader(columns);
-  yield* csvPieces(columns, texts, isExact);
+  yield csvHeader(columns, options);
+  yield* csvPieces(columns, texts, options);
 }
 
-/** The first line of a table. */
-export function csvHeader(columns: readonly string[]): string {
-  return toCsv([columns]);
+/** A spreadsheet reads a file that begins with this character as UTF-8. */
+const byteOrderMark = "\uFEFF";
+
+/** The first line of a table, with the byte order mark before it. */
+export function csvHeader(columns: readonly string[], options: TableOptions = {}): string {
+  return (options.bom === true ? byteOrderMark : "") + toCsv([columns], options);
 }
 
 /** The text of an exact number. It is no formula, and a spreadsheet reads it as a number. */
@@ -84,8 +92,8 @@ class ExactCell {
   }
 }
 
-function csvRows(columns: readonly string[], resources: readonly Resource[], isExact: IsExact): string {
-  const exact = new Set(columns.filter((name) => isExact([name])));
+function csvRows(columns: readonly string[], resources: readonly Resource[], options: TableOptions): string {
+  const exact = new Set(columns.filter((name) => options.isExact?.([name])));
   return toCsv(
     resources.map((resource) =>
       columns.map((name) => {
@@ -95,6 +103,7 @@ function csvRows(columns: readonly string[], resources: readonly Resource[], isE
           : value;
       }),
     ),
+    options,
   );
 }
 
@@ -111,11 +120,12 @@ function textCell(text: string): string | CastReturnObject {
 
 let csvStringify: typeof import("csv-stringify/sync") | undefined;
 
-function toCsv(rows: readonly (readonly unknown[])[]): string {
+function toCsv(rows: readonly (readonly unknown[])[], { delimiter = "," }: TableOptions): string {
   csvStringify ??= createRequire(import.meta.url)(
     "csv-stringify/sync",
   ) as typeof import("csv-stringify/sync");
   return csvStringify.stringify([...rows], {
+    delimiter: delimiters[delimiter],
     record_delimiter: "\r\n", // RFC 4180 section 2
     quote_record_delimiter: true,
     cast: {

@@ -1,4 +1,5 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
+import type { IsExact } from "../../collection/attributes.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
 import { hasRelatedKeys } from "../../query/sort.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
@@ -114,7 +115,8 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
         .filter((each) => "as" in each && each.as === "exact")
         .map(({ name }) => name),
     );
-    const pieces = tablePieces(namesOf(listing), texts, ([name]) => exact.has(name));
+    const isExact: IsExact = ([name]) => exact.has(name);
+    const pieces = tablePieces(namesOf(listing), texts, { isExact, ...asked.table });
     return { status: 200, headers, body: { pieces, heldBytes: texts.join().length } };
   }
   const lines = type === "application/x-ndjson";

@@ -151,6 +151,8 @@ const notOfFeeds: ReadonlySet<string> = new Set([
   ...embedParameters,
   "count",
   "envelope",
+  "bom",
+  "delimiter",
 ]);
 
 /**

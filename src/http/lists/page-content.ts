@@ -1,6 +1,5 @@
 /** The content of a page: the attributes that the response has, in the format that the client asked for. */
 
-import type { IsExact } from "../../collection/attributes.ts";
 import { type Fields, hidesAny, partOf } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { ownSort } from "../../query/sort.ts";
@@ -11,7 +10,7 @@ import { createPauses } from "../admission/turns.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListType } from "../protocol/accept.ts";
 import type { HttpRequest, StreamedBody } from "../protocol/message.ts";
-import { Columns, parseResource, tablePieces } from "./csv.ts";
+import { Columns, parseResource, type TableOptions, tablePieces } from "./csv.ts";
 
 /** Whether the response needs only some attributes of the resources. */
 export function needsLess({ asked, collection }: Listing): boolean {
@@ -59,11 +58,9 @@ export async function textsOf(page: Page, listing: Listing): Promise<readonly st
 /** The part of a request that a table needs. */
 type Client = Pick<HttpRequest, "method" | "socket">;
 
-interface ContentOptions {
+interface ContentOptions extends TableOptions {
   type: Exclude<ListType, "application/json">;
   fields: Fields | undefined;
-  /** Which attributes are exact numbers. @default none */
-  isExact?: IsExact;
 }
 
 /** The content of a page in a format other than JSON, whose content `response.ts` makes: it can be an envelope. */
@@ -87,14 +84,14 @@ const maxCells = 200_000;
  */
 async function tableOf(
   texts: readonly string[],
-  { fields, isExact }: Omit<ContentOptions, "type">,
+  { fields, ...options }: Omit<ContentOptions, "type">,
   request: Client,
 ): Promise<StreamedBody> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
   const columns =
     fields?.kind === "only" ? new Columns([...fields.names]) : await findColumns(texts, request);
   requireFewCells(columns, texts, request);
-  const pieces = tablePieces(columns.names, texts, isExact);
+  const pieces = tablePieces(columns.names, texts, options);
   return { pieces, heldBytes: bytes + columns.size * texts.length };
 }
 

@@ -30,7 +30,7 @@ export async function readListing(
   if (bodyAsksForFigures(content)) {
     const asked = parseFiguresBody(content, collection, limits.page, scope);
     const query = equivalentQuery(service, operation, { content, asked, scope, parse: parseFigures });
-    return { kind: "figures", ...common, asked, query, type: listTypeFor(request, { envelope: false }) };
+    return { kind: "figures", ...common, asked, query, type: listTypeFor(request, asked) };
   }
   const first = parseListBody(content, collection, limits.page, scope);
   const place = first.at === undefined ? operation : inPast(service, operation);

@@ -174,7 +174,7 @@ async function partsOf(
   if (type === "application/json") return { headers, content: jsonOf(listing, texts, { links, total }) };
   const fields = asked.embeds.length > 0 ? undefined : asked.fields;
   const isExact = exactIn(listing.collection);
-  return { headers, content: await contentOf(texts, { type, fields, isExact }, request) };
+  return { headers, content: await contentOf(texts, { type, fields, isExact, ...asked.table }, request) };
 }
 
 /** The URL of the events that follow a page; `undefined` if the list has no feed. */

@@ -3,6 +3,7 @@ import { problems } from "../../errors.ts";
 import { figureLimits } from "../../query/figures-request.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
+import { delimiterNames } from "../../query/table-form.ts";
 import { changeKinds } from "../../store/port/change-log.ts";
 import type { Limits } from "../settings.ts";
 import { closedObject, count, type Part, pageLimit, ref, text } from "./described.ts";
@@ -173,6 +174,8 @@ const queryMembers: Record<Exclude<QueryMember, "limit">, Part> = {
   timezone: { description: "A time zone, as the query parameter `timezone`.", ...text },
   envelope: { type: "boolean" },
   count: { type: "string", enum: ["exact", "none"] },
+  bom: { description: "Whether CSV begins with a byte order mark.", type: "boolean" },
+  delimiter: { description: "The character between the cells of CSV.", type: "string", enum: delimiterNames },
   aggregate: namesSchema(figureLimits.figures),
   group: namesSchema(figureLimits.group),
   distinct: namesSchema(figureLimits.group),

@@ -6,6 +6,7 @@ import { dateUnits } from "../../query/figures.ts";
 import { figureLimits } from "../../query/figures-request.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/list-parameters.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
+import { delimiterNames } from "../../query/table-form.ts";
 import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
 import { type Part, pageLimit, ref, text } from "./described.ts";
@@ -81,6 +82,15 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   count: {
     description: "`exact` always counts the total, and `none` never does.",
     schema: { type: "string", enum: ["exact", "none"] },
+  },
+  bom: {
+    description: "Whether CSV begins with a byte order mark: Excel then reads it as UTF-8.",
+    schema: { type: "boolean", default: false },
+  },
+  delimiter: {
+    description:
+      "The character between the cells of CSV. Excel expects `;` where the decimal separator is a comma.",
+    schema: { type: "string", enum: delimiterNames, default: "," },
   },
   aggregate: {
     description: `Responds with figures instead of resources, at most ${figureLimits.figures}: \`count\`, \`sum(total)\`, \`avg(total)\`, \`min(placedAt)\`, \`max(placedAt)\`. \`sort\` then names groups and figures, and \`limit\` and \`offset\` select groups.`,

@@ -209,6 +209,8 @@ const ofLists: Readonly<Record<string, string>> = {
   _order: "events have the order of the changes",
   count: "a feed has no total",
   envelope: "a page of a feed is always an array",
+  bom: "a feed has no CSV",
+  delimiter: "a feed has no CSV",
   aggregate: "a feed cannot count or group. Use the list",
   group: "a feed cannot count or group. Use the list",
   distinct: "a feed cannot count or group. Use the list",

@@ -45,22 +45,36 @@ export function requireListAcceptable({ headers }: HttpRequest): void {
 
 /**
  * The format that the client prefers. An envelope is always JSON. Throws NOT_ACCEPTABLE if Accept excludes all formats, and
- * INVALID_PARAMETER if a table would contain other resources.
+ * INVALID_PARAMETER if a table would contain other resources, or if `bom` or `delimiter` is sent and the format is no table.
  */
 export function listTypeFor(
   { headers, method }: HttpRequest,
-  { envelope, embeds = [] }: Pick<ListRequest, "envelope"> & Partial<Pick<ListRequest, "embeds">>,
+  {
+    table,
+    envelope = false,
+    embeds = [],
+  }: Pick<ListRequest, "table"> & Partial<Pick<ListRequest, "envelope" | "embeds">>,
 ): ListType {
   const type = requireType(headers.accept, envelope ? jsonOnly : listTypes);
-  if (type !== "text/csv" || embeds.length === 0) return type;
   const violations = new Violations();
-  const location = method === "QUERY" ? inBody("embed") : inQuery("embed");
-  violations.add(
-    location,
-    "embed",
-    "cannot be used with CSV, whose lines are single resources. Accept application/json",
-  );
-  throw violations.problem();
+  const locationOf = method === "QUERY" ? inBody : inQuery;
+  if (type === "text/csv" && embeds.length > 0)
+    violations.add(
+      locationOf("embed"),
+      "embed",
+      "cannot be used with CSV, whose lines are single resources. Accept application/json",
+    );
+  if (type !== "text/csv")
+    for (const name of ["bom", "delimiter"] as const)
+      if (table[name] !== undefined) violations.add(locationOf(name), "csv", onlyCsv(envelope));
+  violations.throwIfAny();
+  return type;
+}
+
+function onlyCsv(isEnvelope: boolean): string {
+  return isEnvelope
+    ? 'applies only to CSV, and an envelope is JSON. Leave out "envelope", and send "Accept: text/csv"'
+    : 'applies only to CSV. Send "Accept: text/csv"';
 }
 
 /** The Content-Type of a list. */

@@ -47,6 +47,24 @@ describe("files in the console", { skip }, () => {
     });
   });
 
+  test("a CSV file for Excel begins with one byte order mark and has the chosen delimiter", async () => {
+    await inConsole(service, "#/articles?status=draft&sort=title", async (page) => {
+      await rowCount(page, 6);
+      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByLabel(listTexts.shownOnly).check();
+      await page.getByLabel(listTexts.forExcel).check();
+      await page.getByRole("dialog").getByRole("combobox", { name: listTexts.delimiter }).click();
+      await page.getByRole("option", { name: "Semicolon" }).click();
+      const [download] = await Promise.all([page.waitForEvent("download"), pressInDialog(page, "Export")]);
+      assert.equal(download.suggestedFilename(), "articles.csv");
+      const text = await readFile(await download.path(), "utf8");
+      const [header = "", ...lines] = text.trimEnd().split("\r\n");
+      assert.match(header, /^\uFEFFid;[^,\uFEFF]*;?title/);
+      assert.equal(lines.length, 6);
+      for (const line of lines) assert.match(line, /^[^;,\uFEFF]+;/);
+    });
+  });
+
   test("an import shows the bad lines first, and writes the others", async () => {
     await inConsole(service, "#/articles", async (page) => {
       await rowCount(page, 12);

@@ -3,6 +3,15 @@ import type { Fault } from "../faults.ts";
 
 export const httpFaults: readonly Fault[] = [
   {
+    name: "csv-form-ignored",
+    what: "A list that is not CSV ignores `bom` and `delimiter`.",
+    noticedBy: "test/http/lists-formats",
+    test: "needs the format CSV",
+    replacements: [
+      ["if (table[name] !== undefined) violations.add(", "if (table[name] === undefined) violations.add("],
+    ],
+  },
+  {
     name: "embedded-anywhere",
     what: "In an application, people sign in unencrypted at an address that others can reach.",
     noticedBy: "test/http/embed-users",

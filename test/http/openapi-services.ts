@@ -51,6 +51,54 @@ export const declared: ServiceOptions = {
   },
 };
 
+/** Schemas that generators of code do not understand as they are declared. */
+export const unusual: ServiceOptions = {
+  collections: {
+    parts: {
+      schema: {
+        title: "Part of a machine",
+        type: "object",
+        required: ["kind"],
+        properties: {
+          kind: { const: "part" },
+          isPart: { const: true },
+          five: { const: 5 },
+          none: { const: null },
+          anything: true,
+          list: { type: "array" },
+          pair: { type: "array", prefixItems: [text, { type: "number" }], items: false },
+          mixed: { enum: ["a", 1, null] },
+          fractions: { enum: [1, 2.5] },
+          cased: { enum: ["a", "A"] },
+          truths: { enum: [true, false] },
+          maybe: { enum: [true, false, null] },
+          signs: { enum: ["<", ">", "", null] },
+          maker: { title: "Address", type: "object", properties: { city: text } },
+          owner: { title: "Address", type: "object", properties: { street: text } },
+          seller: { $ref: "#/properties/maker" },
+          filter: { type: "object", properties: { mesh: text } },
+          page: { type: ["object", "null"], properties: { number: { type: "integer" } } },
+          whole: { $ref: "#" },
+          inner: { type: "array", items: { $ref: "#" } },
+          screw: { $ref: "#/$defs/a%20screw" },
+          join: { oneOf: [{ $ref: "#/$defs/a%20screw" }, { $ref: "#/$defs/glue" }] },
+          more: { allOf: [{ $ref: "#/$defs/glue" }, { type: "object", properties: { more: text } }] },
+          "dotted.name": text,
+          class: text,
+        },
+        $defs: {
+          "a screw": { type: "object", properties: { with: { $ref: "#/$defs/glue" } } },
+          glue: { title: "Glue", type: "object", properties: { kind: { const: "glue" } } },
+        },
+        additionalProperties: false,
+      },
+    },
+    machines: {
+      schema: { title: "Part of a machine", type: "object", properties: { part: { type: "object" } } },
+    },
+  },
+};
+
 /** A service with access rules and another prefix. */
 export const guarded: ServiceOptions = {
   auth,

@@ -4,8 +4,8 @@ import { after, before, describe, test } from "node:test";
 import { run } from "../commands/cli.ts";
 import { makeFolder } from "../folder.ts";
 import { check } from "./check.ts";
-import { declared, startDescribed } from "./openapi-services.ts";
-import { type Service, startFor } from "./service.ts";
+import { declared, startDescribed, unusual } from "./openapi-services.ts";
+import { type Service, startFor, startService } from "./service.ts";
 
 type Document = Record<string, never> & {
   openapi: string;
@@ -30,10 +30,103 @@ function operationsOf({ paths }: Document): Record<string, unknown>[] {
   );
 }
 
+/** Every schema of a document, with its place. */
+function* schemasOf(
+  part: unknown,
+  place = "#",
+  isSchema = false,
+): Generator<[place: string, schema: unknown]> {
+  if (isSchema) yield [place, part];
+  if (typeof part !== "object" || part === null) return;
+  const inSchemas = ["properties", "patternProperties", "schemas", "allOf", "anyOf", "oneOf", "prefixItems"];
+  const asSchema = ["schema", "itemSchema", "items", "additionalProperties", "contentSchema", "not"];
+  for (const [name, inner] of Object.entries(part)) {
+    if (["example", "examples", "const", "enum", "default"].includes(name) && !place.endsWith("properties"))
+      continue;
+    const isOf = inSchemas.some((each) => place.endsWith(`/${each}`)) || asSchema.includes(name);
+    yield* schemasOf(inner, `${place}/${name}`, isOf && !inSchemas.includes(name));
+  }
+}
+
+/** What generators of code do not understand in a schema. */
+function faultsOf(schema: unknown, { components }: Document): string[] {
+  if (typeof schema === "boolean") return [];
+  const {
+    $ref,
+    type,
+    const: only,
+    allOf,
+    items,
+    prefixItems,
+    enum: choices,
+  } = schema as Record<string, unknown>;
+  const [, , , name = "", ...deeper] = String($ref ?? "").split("/");
+  const others = (Array.isArray(allOf) ? allOf : []) as { $ref?: string; properties?: object }[];
+  const known = others.flatMap((each) =>
+    Object.keys(components.schemas[each.$ref?.split("/").at(-1) ?? ""]?.properties ?? {}),
+  );
+  const narrowed = others.flatMap(({ properties }) => Object.keys(properties ?? {}));
+  const names = Array.isArray(choices) ? choices.map((each) => String(each).toLowerCase()) : [];
+  return [
+    ...(only !== undefined && type === undefined ? ["has a constant without a type"] : []),
+    ...(deeper.length > 0 ? ["refers to a part of a component"] : []),
+    ...($ref !== undefined && components.schemas[name] === undefined ? ["refers to nothing"] : []),
+    ...(narrowed.some((each) => known.includes(each)) ? ["narrows a member of another schema"] : []),
+    ...(type === "array" && items === undefined && prefixItems === undefined ? ["has no items"] : []),
+    ...(new Set(names).size < names.length ? ["has choices with the same name"] : []),
+  ];
+}
+
 describe("the documents of a service", () => {
   const services: Record<string, Service> = {};
   before(async () => void Object.assign(services, await startDescribed()));
   after(() => Promise.all(Object.values(services).map((service) => service.stop())));
+
+  test("are in a form that generators of code understand", async (t) => {
+    const strange = await startService(unusual);
+    t.after(() => strange.stop());
+    for (const service of [...Object.values(services), strange])
+      for (const path of ["/openapi.json", "/openapi-3.2.json"]) {
+        const document = await read(service, path);
+        const faults = [...schemasOf(document)].flatMap(([place, schema]) =>
+          faultsOf(schema, document).map((fault) => `${place} ${fault}`),
+        );
+        assert.deepEqual(faults, []);
+      }
+  });
+
+  test("describe declared schemas in that form without a loss", async (t) => {
+    const strange = await startService(unusual);
+    t.after(() => strange.stop());
+    const { schemas } = (await read(strange)).components;
+    const { properties = {}, ...part } = schemas.PartInput as { description?: string; properties?: object };
+    assert.equal(part.description, "Part of a machine.");
+    const { kind, five, mixed, pair, seller, whole, screw, filter } = properties as Record<string, unknown>;
+    assert.deepEqual(kind, { type: "string", const: "part" });
+    assert.deepEqual(five, { type: "integer", enum: [5] });
+    assert.deepEqual(mixed, {
+      anyOf: [
+        { type: "string", const: "a" },
+        { type: "integer", const: 1 },
+        { type: "null", const: null },
+      ],
+    });
+    assert.deepEqual(pair, {
+      type: "array",
+      prefixItems: [{ type: "string" }, { type: "number" }],
+      items: { not: {} },
+    });
+    const refOf = (schema: unknown) => (schema as { $ref?: string } | undefined)?.$ref;
+    const definition = (name: string) => `#/components/schemas/PartDefinition_${name}`;
+    assert.deepEqual([refOf(seller), refOf(screw)], [definition("maker"), definition("ascrew")]);
+    assert.equal(refOf(whole), "#/components/schemas/PartInput");
+    assert.equal((filter as { title: string }).title, "filter attribute");
+    const { PartDefinition_ascrew: inner, PartDefinition_glue: glue } = schemas;
+    assert.equal(refOf((inner?.properties as { with?: unknown } | undefined)?.with), definition("glue"));
+    assert.deepEqual(glue?.properties, { kind: { type: "string", const: "glue" } });
+    assert.equal((glue as { description?: string }).description, "Glue.");
+    assert.equal(Object.hasOwn(part, "$defs"), false);
+  });
 
   test("name the types of a date value", async () => {
     const { components } = await read(services.declared as Service);

@@ -6,7 +6,7 @@ import { isInternal } from "../../store/port/record.ts";
 import { nextTurn } from "../admission/turns.ts";
 import { type About, asMany, asOne } from "../openapi/about.ts";
 import { commonSchemas } from "../openapi/common-schemas.ts";
-import { type Described, type Part, ref } from "../openapi/described.ts";
+import { type Described, only, type Part, ref } from "../openapi/described.ts";
 import { exampleEvent, examplesFor } from "../openapi/examples.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
@@ -33,7 +33,7 @@ export async function asyncApiDocument(described: DescribedService): Promise<Par
   for (const about of aboutAll(described, "3.1")) {
     if (isInternal(about.collection.name)) continue; // these have no events
     const own = resourceSchemas(about.collection, about.names);
-    const examples = examplesFor(about.collection, own[schemaNames(about.names).input] as Schema);
+    const examples = examplesFor(about.collection, own, schemaNames(about.names).input);
     Object.assign(schemas, own);
     add(about.names.many, operationIds(about.names).events, ofCollection({ ...about, examples }));
     await nextTurn();
@@ -75,10 +75,7 @@ export async function asyncApiDocument(described: DescribedService): Promise<Par
             name: isAny ? kind : `${collection.name}.${kind}`,
             title: `${capital(asOne(about))} was ${kind}`,
             summary: summaries[kind],
-            payload: payload(
-              event,
-              isAny ? { pattern: `\\.${kind}$` } : { const: `${collection.name}.${kind}` },
-            ),
+            payload: payload(event, isAny ? { pattern: `\\.${kind}$` } : only(`${collection.name}.${kind}`)),
             ...(kind === "created" && made !== undefined && { examples: [{ payload: made }] }),
           },
         ]),

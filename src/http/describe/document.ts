@@ -3,8 +3,6 @@
  * so it describes only what exists. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
  */
 import { type Collection, openCollection } from "../../collection/collection.ts";
-import type { Schema } from "../../collection/subschemas.ts";
-import { problems } from "../../errors.ts";
 import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
 import { credentialsOf } from "../endpoint/description.ts";
@@ -30,7 +28,7 @@ import {
   webhooksTag,
 } from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
-import { problemParts } from "../openapi/problem-responses.ts";
+import { problemParts, problemStatuses } from "../openapi/problem-responses.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";
 import { commonHeaders, headerParts } from "../openapi/response-headers.ts";
 
@@ -50,7 +48,7 @@ export async function openApiDocument(described: DescribedService, version: Open
     const own = resourceSchemas(about.collection, about.names, (name) =>
       all.find(({ collection }) => collection.name === name),
     );
-    const examples = examplesFor(about.collection, own[schemaNames(about.names).input] as Schema);
+    const examples = examplesFor(about.collection, own, schemaNames(about.names).input);
     Object.assign(schemas, own);
     complete.push({ ...about, examples });
     await nextTurn();
@@ -155,10 +153,9 @@ function idsOf({ names }: Pick<About, "names">): string[] {
 
 function componentsOf(described: Described, paths: Part, schemas: Record<string, Part>): Part {
   const { access, settings, openCollections } = described;
-  const statuses = [...new Set(Object.values(problems).map(({ status }) => status))];
   const common = commonHeaders(settings.rate !== undefined);
   const used = refsIn(paths);
-  const responses = onlyUsed("responses", problemParts([404, ...statuses], common), used);
+  const responses = onlyUsed("responses", problemParts([404, ...problemStatuses], common), used);
   return {
     schemas: onlyUsed("schemas", schemas, used),
     responses,

@@ -5,7 +5,7 @@ import { performBulk } from "../batch/bulk.ts";
 import { type bulkMembers, maxBulk } from "../batch/bulk-content.ts";
 import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type About, asMany } from "../openapi/about.ts";
-import { json, type Part, ref } from "../openapi/described.ts";
+import { json, only, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import type { Bulk } from "../operations/operation.ts";
 import { beginBulk, isForTask } from "../tasks/task-begin.ts";
@@ -56,10 +56,10 @@ function bodySchema({ names }: About): Part {
       type: "object",
       minProperties: 1,
     },
-    all: { description: "Selects all resources of the caller's list, instead of `filter`.", const: true },
+    all: only(true, "Selects all resources of the caller's list, instead of `filter`."),
     patch: ref("schemas", schemaNames(names).patch),
     update: ref("schemas", "Update"),
-    delete: { const: true },
+    delete: only(true),
     max: {
       description: `If more resources match, nothing changes. Without \`Prefer: respond-async\`, it is at most ${maxBulk}.`,
       type: "integer",

@@ -7,7 +7,7 @@ import { type CollectionEndpoint, hiddenResult, type Success } from "../endpoint
 import { parseDeleted, readDeleted } from "../lists/deleted.ts";
 import { performList } from "../lists/lists.ts";
 import { type About, asMany } from "../openapi/about.ts";
-import { type Described, json, type Part, ref } from "../openapi/described.ts";
+import { type Described, json, only, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
@@ -143,10 +143,7 @@ const properties: Record<(typeof restoresMembers)[number], Part> = {
     type: "object",
     minProperties: 1,
   },
-  all: {
-    description: "Selects all deleted resources of the caller's list, instead of `filter`.",
-    const: true,
-  },
+  all: only(true, "Selects all deleted resources of the caller's list, instead of `filter`."),
   max: {
     description: `If more deleted resources match, nothing changes. Without \`Prefer: respond-async\`, it is at most ${maxBulk}.`,
     type: "integer",

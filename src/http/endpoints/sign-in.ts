@@ -14,7 +14,7 @@ import type { Begun, Confirmation, Current, Proof, SignUpAsked, Users, Visitor }
 import { onGone } from "../admission/gone.ts";
 import { type Body, type Member, readBody } from "../endpoint/body.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
-import { closedObject, json, listOf, type Part, text, texts, truth } from "../openapi/described.ts";
+import { closedObject, json, listOf, only, type Part, text, texts, truth } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
@@ -311,7 +311,7 @@ const begun: Part = closedObject(
 /** The response that asks for the second factor. */
 const secondStep: Part = closedObject(
   {
-    next: { const: "secondFactor" },
+    next: only("secondFactor"),
     ticket: { ...text, description: "Send it together with one of the factors." },
     expiresAt: time,
     factors: listOf({ enum: ["totp", "passkey", "recoveryCode"] }, "What the user can prove."),

@@ -1,13 +1,13 @@
 /** The schemas that all collections share: errors, lists, changes and the state of the service. */
-import { problems } from "../../errors.ts";
 import { figureLimits } from "../../query/figures-request.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
 import { delimiterNames } from "../../query/table-form.ts";
 import { changeKinds } from "../../store/port/change-log.ts";
 import type { Limits } from "../settings.ts";
-import { closedObject, count, type Part, pageLimit, ref, text } from "./described.ts";
+import { closedObject, type Part, pageLimit, text } from "./described.ts";
 import { feedSchemas } from "./event-schemas.ts";
+import { problemSchemas } from "./problem-responses.ts";
 import { writeSchemas } from "./write-schemas.ts";
 
 const durability: Part = {
@@ -32,9 +32,8 @@ const data: Part = {
 /** The schemas, by their names. */
 export function commonSchemas(limits: Limits): Record<string, Part> {
   return {
-    Problem: problem,
+    ...problemSchemas(),
     CollectionList: collectionList,
-    Violation: violation,
     Change: change,
     Deletion: deletion,
     ...feedSchemas,
@@ -66,63 +65,6 @@ const collectionList: Part = closedObject(
     },
   },
   { description: "The collections, sorted by name." },
-);
-
-const problem: Part = {
-  description: "An error (RFC 9457). Programs can rely on `code`.",
-  type: "object",
-  required: ["type", "title", "status", "detail", "instance", "code", "message"],
-  properties: {
-    type: { type: "string", format: "uri-reference" },
-    title: text,
-    status: { type: "integer", minimum: 400, maximum: 599 },
-    detail: { description: "What is wrong and how to correct it, for people.", ...text },
-    instance: { description: "The id of the request in the service's log.", type: "string", format: "uri" },
-    code: { type: "string", enum: Object.keys(problems) },
-    message: { description: "The same as `detail`.", ...text },
-    operation: {
-      description: "The index of the batch operation with the error, from 0.",
-      type: "integer",
-      minimum: 0,
-    },
-    resource: {
-      description: "The path of the resource with the error, if the request changes many.",
-      type: "string",
-      format: "uri-reference",
-    },
-    holder: {
-      description:
-        "The path of the resource that has the same unique values; `null` if the caller cannot read it. Left out if the same request makes it.",
-      type: ["string", "null"],
-      format: "uri-reference",
-    },
-    matched: {
-      description: "The number of resources that match, if they are too many.",
-      ...count,
-    },
-    errors: {
-      description: "The errors of single attributes, by dotted path.",
-      type: "object",
-      additionalProperties: text,
-    },
-    violations: { type: "array", maxItems: 50, items: ref("schemas", "Violation") },
-    report: {
-      description: "What an import or a rewind would have done.",
-      anyOf: [ref("schemas", "ImportReport"), ref("schemas", "RewindReport")],
-    },
-    "violated-policies": { type: "array", items: text },
-  },
-};
-
-const violation: Part = closedObject(
-  {
-    in: { type: "string", enum: ["body", "query", "path", "header"] },
-    pointer: { description: "A JSON Pointer into the body, as a URI fragment.", ...text },
-    name: { description: "The name of the parameter or header.", ...text },
-    code: { description: "The rule that the value breaks.", ...text },
-    detail: text,
-  },
-  { optional: ["pointer", "name"] },
 );
 
 const change: Part = closedObject(

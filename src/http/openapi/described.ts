@@ -76,6 +76,11 @@ export const texts: Part = { type: "array", items: text };
 /** The schema of a boolean. */
 export const truth: Part = { type: "boolean" };
 
+/** The schema of one value. Generators of code also need its type. */
+export function only(value: string | boolean, description?: string): Part {
+  return { ...(description !== undefined && { description }), type: typeof value, const: value };
+}
+
 /** The schema of an array. */
 export function listOf(items: Part, description?: string): Part {
   return { type: "array", items, ...(description !== undefined && { description }) };

@@ -1,13 +1,13 @@
 /** The schemas of events: CloudEvents 1.0 in JSON. */
 import { changeKinds } from "../../store/port/change-log.ts";
-import { closedObject, type Part, ref, text } from "./described.ts";
+import { closedObject, only, type Part, ref, text } from "./described.ts";
 
 /** Attributes of all events. */
 const common: Record<string, Part> = {
-  specversion: { const: "1.0" },
+  specversion: only("1.0"),
   id: { description: "Identifies the event. A repeated event has the same id.", ...text },
   time: { description: "When the change was committed.", type: "string", format: "date-time" },
-  datacontenttype: { const: "application/json" },
+  datacontenttype: only("application/json"),
 };
 
 /** Every event of a collection; without a name, of any collection. `data` is the schema of what an event carries. */
@@ -53,7 +53,7 @@ export const feedSchemas: Readonly<Record<string, Part>> = {
     {
       ...common,
       source: text,
-      type: { const: "holdfast.resync" },
+      type: only("holdfast.resync"),
       data: closedObject({ reason: { description: "Why events are missing, for people.", ...text } }),
     },
     {

@@ -3,6 +3,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { isObject } from "../../json/values.ts";
+import type { Part } from "./described.ts";
 
 /** Resources of a collection as examples. */
 export interface Examples {
@@ -13,11 +14,16 @@ export interface Examples {
 }
 
 /**
- * Examples from the schema of what clients send, in the form that the document has. `undefined` if no example was found that the
- * collection accepts, for instance because an attribute has a pattern and no `examples`.
+ * Examples from the schema of what clients send: the component `input` of a collection's schemas in the document. `undefined` if no
+ * example was found that the collection accepts, for instance because an attribute has a pattern and no `examples`.
  */
-export function examplesFor(collection: Collection, input: Schema): Examples | undefined {
-  const made = collection.schema === undefined ? { title: "Hello" } : new Maker(input).valueOf(input, "", 0);
+export function examplesFor(
+  collection: Collection,
+  schemas: Readonly<Record<string, Part>>,
+  input: string,
+): Examples | undefined {
+  const made =
+    collection.schema === undefined ? { title: "Hello" } : new Maker(schemas).valueOf(schemas[input], "", 0);
   if (!isObject(made)) return undefined;
   const { id: _, ...attributes } = made;
   const sent = withoutReadOnly(attributes, collection);
@@ -115,29 +121,23 @@ const texts: ReadonlyMap<string, string> = new Map(
 );
 
 class Maker {
-  readonly #root: Schema;
+  readonly #schemas: Readonly<Record<string, Part>>;
 
-  constructor(root: Schema) {
-    this.#root = root;
+  constructor(schemas: Readonly<Record<string, Part>>) {
+    this.#schemas = schemas;
   }
 
   /** A value that probably fits; `undefined` if no value is known. */
   valueOf(schema: unknown, name: string, depth: number): unknown {
     if (schema === true) return "text";
     if (!isObject(schema) || depth > maxDepth) return undefined;
-    if (typeof schema.$ref === "string") return this.valueOf(this.#resolve(schema.$ref), name, depth + 1);
+    if (typeof schema.$ref === "string")
+      return this.valueOf(this.#schemas[nameIn(schema.$ref)], name, depth + 1);
     const given = valueIn(schema);
     if (given !== undefined) return given;
     const choice = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray)?.[0];
     if (choice !== undefined && schema.properties === undefined) return this.valueOf(choice, name, depth);
     return this.#byType(schema, name, depth);
-  }
-
-  #resolve(reference: string): unknown {
-    // "#/components/schemas/ArticleInput/$defs/tag": three segments lead to the root.
-    const path = decodeURI(reference).split("/").slice(4);
-    const names = path.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
-    return names.reduce<unknown>((inner, each) => (isObject(inner) ? inner[each] : undefined), this.#root);
   }
 
   #byType(schema: Schema, name: string, depth: number): unknown {
@@ -167,6 +167,11 @@ class Maker {
     if (item === undefined || minItems > longest.array) return minItems === 0 ? [] : undefined;
     return Array.from({ length: Math.max(1, minItems) }, () => item);
   }
+}
+
+/** The name of the component that a reference names. */
+function nameIn(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
 /** A value in the schema itself: an example, a constant, a default, or the first choice. */

@@ -1,8 +1,8 @@
-/** The responses with errors, made from the table of error codes. */
+/** The schemas of errors and the responses with them, made from the table of error codes. */
 import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
 import { STATUS_CODES } from "../protocol/node-http.ts";
-import { media, type Part, ref } from "./described.ts";
+import { closedObject, count, media, type Part, ref, text } from "./described.ts";
 import { headersOf, type ResponseHeader } from "./response-headers.ts";
 
 /** Statuses that any request can have. */
@@ -33,6 +33,95 @@ function phraseOf(status: number): string {
   return phrases[status] ?? STATUS_CODES[status] ?? String(status);
 }
 
+/** The statuses of errors whose responses have a body. */
+export const problemStatuses: readonly number[] = [
+  ...new Set(Object.values(problems).map(({ status }) => status)),
+];
+
+/** The name of the schema of the errors with a status. */
+function schemaName(status: number): string {
+  return `${responseName(status)}Problem`;
+}
+
+/** The schemas of errors, by their names: of all, of those with each status, and of a violation. */
+export function problemSchemas(): Record<string, Part> {
+  const all = "An error (RFC 9457). Programs can rely on `code`.";
+  return {
+    Problem: problemSchema(all, { minimum: 400, maximum: 599 }, Object.keys(problems)),
+    ...Object.fromEntries(
+      problemStatuses.map((status) => [
+        schemaName(status),
+        problemSchema(
+          `An error with status ${status}. ${sentences[status]}`,
+          { const: status },
+          codesOf([status]),
+        ),
+      ]),
+    ),
+    Violation: violation,
+  };
+}
+
+/** An error. Each response has a schema of its own: some tools cannot read an `allOf` that narrows a member. */
+function problemSchema(description: string, status: Part, codes: readonly string[]): Part {
+  return {
+    description,
+    type: "object",
+    required: ["type", "title", "status", "detail", "instance", "code", "message"],
+    properties: {
+      type: { type: "string", format: "uri-reference" },
+      title: text,
+      status: { type: "integer", ...status },
+      detail: { description: "What is wrong and how to correct it, for people.", ...text },
+      instance: { description: "The id of the request in the service's log.", type: "string", format: "uri" },
+      code: { type: "string", enum: codes },
+      message: { description: "The same as `detail`.", ...text },
+      operation: {
+        description: "The index of the batch operation with the error, from 0.",
+        type: "integer",
+        minimum: 0,
+      },
+      resource: {
+        description: "The path of the resource with the error, if the request changes many.",
+        type: "string",
+        format: "uri-reference",
+      },
+      holder: {
+        description:
+          "The path of the resource that has the same unique values; `null` if the caller cannot read it. Left out if the same request makes it.",
+        type: ["string", "null"],
+        format: "uri-reference",
+      },
+      matched: {
+        description: "The number of resources that match, if they are too many.",
+        ...count,
+      },
+      errors: {
+        description: "The errors of single attributes, by dotted path.",
+        type: "object",
+        additionalProperties: text,
+      },
+      violations: { type: "array", maxItems: 50, items: ref("schemas", "Violation") },
+      report: {
+        description: "What an import or a rewind would have done.",
+        anyOf: [ref("schemas", "ImportReport"), ref("schemas", "RewindReport")],
+      },
+      "violated-policies": { type: "array", items: text },
+    },
+  };
+}
+
+const violation: Part = closedObject(
+  {
+    in: { type: "string", enum: ["body", "query", "path", "header"] },
+    pointer: { description: "A JSON Pointer into the body, as a URI fragment.", ...text },
+    name: { description: "The name of the parameter or header.", ...text },
+    code: { description: "The rule that the value breaks.", ...text },
+    detail: text,
+  },
+  { optional: ["pointer", "name"] },
+);
+
 /** The responses with errors of these statuses, and the one for errors of any request, as components. */
 export function problemParts(
   statuses: readonly number[],
@@ -51,15 +140,7 @@ function responseOf(status: number, common: readonly ResponseHeader[]): Part {
   return {
     description: `${sentences[status]} ${codes.map((code) => `\`${code}\`: ${problems[code].meaning}`).join(" ")}`,
     headers,
-    content: contentOf(
-      {
-        allOf: [
-          ref("schemas", "Problem"),
-          { type: "object", properties: { status: { const: status }, code: { enum: codes } } },
-        ],
-      },
-      exampleOf(status, codes),
-    ),
+    content: contentOf(ref("schemas", schemaName(status)), exampleOf(status, codes)),
   };
 }
 

@@ -5,6 +5,7 @@ import { deletedMember } from "../../collection/deletions.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
+import { declaredComponents } from "./declared-components.ts";
 import { type Part, ref } from "./described.ts";
 import { embeddedSchema, type FindDescribed, hasRelations } from "./embedded-schema.ts";
 import { eventSchema } from "./event-schemas.ts";
@@ -16,6 +17,8 @@ import { copySchema } from "./schema-copy.ts";
 interface Attributes {
   /** The schema of the attributes that clients send, without the id. */
   input: Schema;
+  /** The component of this schema, and those that it refers to. */
+  components: Record<string, Schema>;
   /** The attributes that the schema lists by name, as in responses. */
   properties: Readonly<Record<string, unknown>>;
   /** The attributes that every response has. */
@@ -31,22 +34,19 @@ export function resourceSchemas(
   find: FindDescribed = () => undefined,
 ): Record<string, Part> {
   const called = schemaNames(names);
-  const { input, properties, required, isClosed } = attributesOf(
-    collection,
-    `#/components/schemas/${called.input}`,
-  );
+  const { input, components, properties, required, isClosed } = attributesOf(collection, called);
   const all = { id: idSchema(collection), ...properties, ...timestampSchemas(collection) };
   const rest = { additionalProperties: !isClosed };
   return {
     [called.resource]: {
       description: `A resource of ${whose(collection)}.`,
-      ...annotationsOf(input),
+      ...(input.description === undefined ? {} : { description: input.description }),
       type: "object",
       required: ["id", ...required],
       properties: all,
       ...rest,
     },
-    [called.input]: input,
+    ...components,
     [called.part]: {
       description: `A resource with only the requested \`fields\`, or only the attributes that the caller can see.`,
       type: "object",
@@ -74,23 +74,24 @@ function whose({ schema, name }: Collection): string {
   return schema === undefined && name === "" ? "a collection" : `the collection ${name}`;
 }
 
-function annotationsOf({ title, description }: Schema): Part {
-  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
-}
-
-function attributesOf(collection: Collection, pointer: string): Attributes {
+function attributesOf(collection: Collection, called: ReturnType<typeof schemaNames>): Attributes {
   // Every caller can read the document, so it must not describe attributes that only some callers can see.
   const hidden = collection.attributeRules.filter(({ roles }) => roles !== undefined).map(({ name }) => name);
-  const described = describeInput(collection, { pointer, hidden });
-  if (described === undefined) return { input: anything, properties: {}, required: [], isClosed: false };
+  const described = describeInput(collection, { pointer: `#/components/schemas/${called.input}`, hidden });
+  if (described === undefined) {
+    const components = { [called.input]: anything };
+    return { input: anything, components, properties: {}, required: [], isClosed: false };
+  }
   const { root, isListed } = described;
   const input: Schema =
     hidden.length > 0 ? { ...described.input, additionalProperties: true } : described.input;
+  const components = declaredComponents(input, called);
   const required = alwaysPresent(root, collection, hidden);
-  if (!isListed) return { input, properties: {}, required, isClosed: false };
+  if (!isListed) return { input, components, properties: {}, required, isClosed: false };
   const { properties } = input as { properties: Record<string, unknown> };
   return {
     input,
+    components,
     properties,
     required,
     isClosed: root.additionalProperties === false && hidden.length === 0,

@@ -17,7 +17,7 @@ import { maxBulk } from "../batch/bulk-content.ts";
 import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts";
 import type { Limits } from "../settings.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";
-import { closedObject, count, type Part, text } from "./described.ts";
+import { closedObject, count, only, type Part, text } from "./described.ts";
 import { taskSchema } from "./task-schema.ts";
 
 /** The schemas, by their names. */
@@ -67,7 +67,7 @@ const operatorOperands: Record<UpdateOperator, Part> = {
   $addUnique: { description: "Adds the items that the array does not have.", ...items },
   $remove: { description: "Removes all items that are equal to one of these.", ...items },
   $set: { description: "Replaces the value." },
-  $unset: { description: "Removes the attribute.", const: true },
+  $unset: only(true, "Removes the attribute."),
 };
 
 function update({ patchOperations }: Limits): Part {

@@ -3,6 +3,13 @@ import type { Fault } from "../faults.ts";
 
 export const httpFaults: readonly Fault[] = [
   {
+    name: "constant-without-type",
+    what: "A constant in the OpenAPI document has no type, so some generators write code that does not compile.",
+    noticedBy: "test/http/openapi",
+    test: "are in a form that generators of code understand",
+    replacements: [["type: typeof value, const: value };", "const: value };"]],
+  },
+  {
     name: "csv-form-ignored",
     what: "A list that is not CSV ignores `bom` and `delimiter`.",
     noticedBy: "test/http/lists-formats",

@@ -3,7 +3,7 @@ import { Button, FileButton, Group, Progress, Select, TextInput } from "@mantine
 import { useDebouncedValue } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { type ImportOptions, type ImportReport, importReportOf, ProblemError } from "holdfast-client";
-import { useCallback, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Bad, Busy, Dialog } from "../parts/dialog.tsx";
 import { bytesText } from "../parts/formats.ts";
 import { useCollection } from "../service/collections.ts";
@@ -58,32 +58,48 @@ interface Reading {
   cells: CellReading;
 }
 
+/** What a check has found, and what it has checked. */
+interface Checked {
+  file: File;
+  reading: Reading;
+  on: string | null;
+  report: ImportReport;
+}
+
+/** The report of a refused import, if it has one. */
+function reportOf(error: unknown): ImportReport | undefined {
+  const report = error instanceof ProblemError ? error.problem.report : undefined;
+  return report?.errors === undefined ? undefined : (report as ImportReport);
+}
+
 const asFound: Reading = { at: "", delimiter: "", id: "", ids: "", cells: asTexts };
 
 export function ImportDialog({ collection, file, onFile, onClose }: ImportDialogProps) {
-  const [report, setReport] = useState<ImportReport>();
+  const [checked, setChecked] = useState<Checked>();
   const [problem, setProblem] = useState<string>();
   const [on, setOn] = useState<string | null>(null);
   const [typed, setReading] = useState(asFound);
   const [reading] = useDebouncedValue(typed, 300);
-  const fail = useCallback((error: unknown) => {
-    const found = error instanceof ProblemError ? error.problem.report : undefined;
-    if (found?.errors !== undefined) setReport(found as ImportReport);
-    setProblem(messageOf(error));
-  }, []);
+  // A report says nothing about options that were changed after its check.
+  const isCurrent = checked?.file === file && checked?.reading === typed && checked.on === on;
+  const report = isCurrent ? checked?.report : undefined;
   useEffect(() => {
     if (file === undefined) return;
     const stop = new AbortController();
-    setReport(undefined);
+    setChecked(undefined);
     setProblem(undefined);
+    const show = (found: ImportReport) => setChecked({ file, reading, on, report: found });
     send(collection, file, { dryRun: true, on, reading, signal: stop.signal }).then(
-      setReport,
+      show,
       (error: unknown) => {
-        if (!stop.signal.aborted) fail(error);
+        if (stop.signal.aborted) return;
+        const refused = reportOf(error);
+        if (refused !== undefined) show(refused);
+        setProblem(messageOf(error));
       },
     );
     return () => stop.abort();
-  }, [collection, file, on, reading, fail]);
+  }, [collection, file, on, reading]);
   const { mutate, isPending } = useAction({
     mutationFn: (checked: File) => send(collection, checked, { dryRun: false, on, reading }),
     onSuccess: (done) => {
@@ -92,7 +108,11 @@ export function ImportDialog({ collection, file, onFile, onClose }: ImportDialog
       notifications.show({ message, color: "holdfast" });
       onClose();
     },
-    onError: fail,
+    onError: (error, of) => {
+      const late = reportOf(error);
+      if (late !== undefined) setChecked({ file: of, reading, on, report: late });
+      setProblem(messageOf(error));
+    },
   });
   const valid = report === undefined ? 0 : report.resources - report.invalid;
   return (

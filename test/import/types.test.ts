@@ -307,7 +307,7 @@ describe("a conversion", () => {
     assert.match(String(await at("2026-10-25 02:30:00")), /occurs twice in Europe\/Berlin/);
   });
 
-  test("of NULL and \\N without quotes leaves them out, whatever the attribute", async () => {
+  test("of nulls leaves NULL without quotes out, whatever the attribute", async () => {
     const text = 'price,ok,maybe\n\\N,NULL,\\N\n1,t,"NULL"\n"\\N",,null\n';
     const open = await read(text, { types: "infer", convert: ["nulls"] });
     assert.deepEqual(open.items, [

@@ -69,7 +69,7 @@ export const importFaults: readonly Fault[] = [
     name: "quoted-null",
     what: "With convert=nulls, the text NULL in quotes is lost.",
     noticedBy: ofTypes,
-    test: "of NULL and \\N without quotes leaves them out, whatever the attribute",
+    test: "of nulls leaves NULL without quotes out, whatever the attribute",
     replacements: [
       [
         "this.#nulls !== undefined && !isQuoted && isNullWord",

@@ -90,7 +90,7 @@ test("a refusal names the resource, and what the rule compares, as far as the ca
   const refused =
     'The credential does not permit the action "update" with this resource in the collection "gated".';
   assert.equal(await detail("ada", change), `${refused} The rule depends on "state" and "level".`);
-  assert.equal(await detail("eve", change), `${refused} The rule depends on "state", "level", "secret".`);
+  assert.equal(await detail("eve", change), `${refused} The rule depends on "state", "level" and "secret".`);
   // Nothing about an attribute that the caller does not see.
   assert.equal(
     await detail("ada", { method: "DELETE", path: gated.path }),

@@ -12,13 +12,15 @@ export type DelimiterName = keyof typeof delimiters;
 /** The names of the delimiters. */
 export const delimiterNames = Object.keys(delimiters) as readonly DelimiterName[];
 
-/** The parameters. A member is `undefined` if the client did not send it. */
+/** The parameters. A member is `undefined` if the client did not send it, or sent its default: pages that try requests do that. */
 export interface TableForm {
   /** Whether the text begins with a byte order mark. @default false */
   bom: boolean | undefined;
   /** The character between two cells. @default "," */
   delimiter: DelimiterName | undefined;
 }
+
+const usualDelimiter = ",";
 
 /** Reads the parameters. `truths`: true and false, as the syntax of the request writes them. Adds violations. */
 export function readTableForm<Truth extends string | boolean>(
@@ -31,5 +33,8 @@ export function readTableForm<Truth extends string | boolean>(
   const name = delimiterNames.find((each) => each === delimiter);
   if (delimiter !== undefined && name === undefined)
     violations.mustBe(locationOf("delimiter"), "delimiter", '",", ";", "|" or tab', delimiter);
-  return { bom: truth === undefined ? undefined : truth === truths[0], delimiter: name };
+  return {
+    bom: truth === truths[0] ? true : undefined,
+    delimiter: name === usualDelimiter ? undefined : name,
+  };
 }

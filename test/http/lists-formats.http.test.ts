@@ -167,11 +167,13 @@ describe("a list as CSV with a byte order mark and another delimiter", () => {
     const detail = 'applies only to CSV. Send "Accept: text/csv"';
     for (const Accept of ["application/json", "application/x-ndjson"])
       for (const query of ["", "aggregate=count&"])
-        check(await service.send({ path: `${list}?${query}bom=false&delimiter=,`, headers: { Accept } }), {
+        check(await service.send({ path: `${list}?${query}bom=true&delimiter=;`, headers: { Accept } }), {
           status: 400,
           problem: "INVALID_PARAMETER",
           violations: ["bom", "delimiter"].map((name) => ({ name, detail: `"${name}" ${detail}` })),
         });
+    // Pages that try requests send the defaults, too.
+    check(await service.send({ path: `${list}?bom=false&delimiter=,` }), { status: 200 });
     check(await service.send({ method: "QUERY", path: list, content: { bom: true } }), {
       status: 400,
       violations: [{ in: "body", pointer: "#/bom", detail: `"bom" ${detail}` }],

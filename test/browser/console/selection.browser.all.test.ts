@@ -130,7 +130,7 @@ describe("a selection in the console", { skip }, () => {
       check(await service.send({ method: "PATCH", path, content: { views: 777 } }), { status: 200 });
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("1 of 2 restored").waitFor();
-      await page.getByText("Someone else has already restored a resource.").waitFor();
+      await page.getByText("The resource is no longer deleted: it was restored in the meantime.").waitFor();
       assert.equal(await statusOf("a010"), 200);
       assert.equal(((await service.send({ path })).json as { views: number }).views, 777);
     });

@@ -8,7 +8,7 @@ import { until } from "../until.ts";
 import { faultsIn, field, heading, openPage, press, skip } from "./sign-in-page.ts";
 
 describe("the pages of an application", { skip }, () => {
-  test("people sign up on its page, and the page for trying requests sends them below the prefix", async (t) => {
+  test("people sign up on its page, and the page for trying requests sends theirs below the prefix, in their session", async (t) => {
     const { origin, mails } = await startWithUsers(t, {}, "127.0.0.1", "/shop");
     const people = { service: { origin } } as People;
     const { page, errors } = await openPage(t, people, { path: "/shop/api/v1/_sign-in" });
@@ -24,14 +24,25 @@ describe("the pages of an application", { skip }, () => {
     await press(page, texts.finish.signUp);
     await page.getByText("ada@example.org").first().waitFor();
 
-    await page.goto(`${new URL(page.url()).origin}/shop/api/v1/docs#tag/notes/GET/shop/api/v1/notes`);
-    await page.waitForSelector("h1");
-    await page.locator('section[id$="/GET/shop/api/v1/notes"] .show-api-client-button').click();
-    const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/notes"));
-    await page.locator('[role="dialog"]').getByRole("button", { name: "Send" }).first().click();
-    const response = await answered;
-    assert.equal(new URL(response.url()).pathname, "/shop/api/v1/notes");
-    assert.equal(response.status(), 200);
+    const { origin: own } = new URL(page.url());
+    for (const [method, status] of [
+      ["GET", 200],
+      ["POST", 201], // needs a credential
+    ] as const) {
+      const operation = `${method}/shop/api/v1/notes`;
+      await page.goto(`${own}/shop/api/v1/docs#tag/notes/${operation}`);
+      await page.reload();
+      await page.waitForSelector("h1");
+      await page.locator(`section[id$="/${operation}"] .show-api-client-button`).click();
+      const answered = page.waitForResponse(
+        (response) =>
+          response.request().method() === method && new URL(response.url()).pathname.endsWith("/notes"),
+      );
+      await page.locator('[role="dialog"]').getByRole("button", { name: "Send" }).first().click();
+      const response = await answered;
+      assert.equal(new URL(response.url()).pathname, "/shop/api/v1/notes");
+      assert.equal(response.status(), status, operation);
+    }
     assert.deepEqual(faultsIn(errors), []);
   });
 });

@@ -125,6 +125,12 @@ const docsScript = (pagesBelow: string) => `(async () => {
   Scalar.createApiReference("#page", {
     content,
     baseServerURL: new URL("${"../".repeat(pagesBelow.split("/").length - 1) || "."}", location.href).href.slice(0, -1),
+    // Without a token, Scalar sends an empty one. Then the session of somebody who has signed in would not count.
+    customFetch: (input, init) => {
+      const request = new Request(input, init);
+      if (/^Bearer\\s*$/.test(request.headers.get("authorization") ?? "")) request.headers.delete("authorization");
+      return fetch(request);
+    },
     agent: { disabled: true },
     mcp: { disabled: true },
     telemetry: false,

@@ -162,7 +162,7 @@ export function isInScope(principal: Principal | undefined, collection: string, 
   return principal.scopes.some((scope) => scope.collection === collection && scope.action === needed);
 }
 
-/** A state of a resource, with the related resources that rules look at. `stateOf` makes it. */
+/** A state of a resource, with the related resources that rules look at. `judged` and `currentOf` make it. */
 export interface Judged {
   readonly text: string;
   /** @default none were needed */

@@ -102,10 +102,10 @@ async function readTogether(
  */
 export function requirementsFor(
   { collections }: Pick<Data, "collections">,
-  allowed: AllowedResources,
-  { state, at, key }: { state: Judged; at: number; key?: Key },
+  guard: Guard,
+  { allowed, state, at, key }: { allowed: AllowedResources; state: Judged; at: number; key?: Key },
 ): readonly Requirement[] {
-  if (!looksAtOthers(allowed)) return [];
+  if (!guard.looksAtOthers || !looksAtOthers(allowed)) return [];
   const resource = JSON.parse(state.text) as Record<string, unknown>;
   if (matches(allowed, resource, () => undefined)) return []; // other resources do not matter
   const filter = withLiveTargets(allowed, collections, at);

@@ -243,7 +243,7 @@ async function wayBack(
     if (task.kind === "rewind") return;
     const state = await judged(service, guard, stored);
     guard.require(action, state);
-    requires.push(...requirementsFor(service, guard.allowed(action), { state, at }));
+    requires.push(...requirementsFor(service, guard, { allowed: guard.allowed(action), state, at }));
   };
   if (to === null || to === undefined) {
     await requireRight("delete", before);

@@ -46,5 +46,6 @@ export async function requireNext(
   const text = typeof checked === "string" ? checked : await checked;
   // The store refuses a reference that leads nowhere. The rules cannot judge it.
   if (refusesMissing && text === next) guard.require(action, state, about);
-  return { state, text, requires: requirementsFor(service, guard.allowed(action), { state, at, key }) };
+  const requires = requirementsFor(service, guard, { allowed: guard.allowed(action), state, at, key });
+  return { state, text, requires };
 }

@@ -45,7 +45,7 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
       ? { key, expect: "absent" as const }
       : { key, expect: current.version, replaced: current.text.length };
   const required = (allowed: AllowedResources, judgedState: Judged | undefined) =>
-    judgedState === undefined ? [] : requirementsFor(service, allowed, { state: judgedState, at });
+    judgedState === undefined ? [] : requirementsFor(service, guard, { allowed, state: judgedState, at });
   if (next === undefined) {
     const requires = [guard.visible, guard.allowed("delete")].flatMap((each) => required(each, current));
     const change: Change = { ...replacing, next, ...(requires.length > 0 && { requires }) };

@@ -217,40 +217,24 @@ export class CollectionClient<
   #importCall(
     given: readonly ImportedOf<D>[] | Body,
     {
-      dryRun,
-      skipInvalid,
-      delimiter,
-      at,
-      on,
-      id,
-      ids,
-      ...options
+      type = "application/json",
+      timeoutMs = 600_000,
+      signal,
+      ...parameters
     }: ImportOptions & Partial<ImportTextOptions>,
   ): Call {
-    const { type = "application/json", timeoutMs = 600_000, types, convert, timezone, ...call } = options;
-    const asked = Object.entries({
-      dryRun,
-      skipInvalid,
-      delimiter,
-      at,
-      on,
-      id,
-      ids,
-      types,
-      convert,
-      timezone,
-    })
+    const asked = Object.entries(parameters)
       .filter(([, value]) => value !== undefined && value !== false)
       .map(([name, value]) => [name, String(value)]);
     const query = new URLSearchParams(asked).toString();
     return {
-      ...call,
+      ...(signal && { signal }),
       timeoutMs,
       method: "POST",
       path: `${this.path}/_import${query === "" ? "" : `?${query}`}`,
       headers: { "Content-Type": type },
       body: isBody(given) ? given : JSON.stringify(given),
-      isRepeatable: dryRun === true,
+      isRepeatable: parameters.dryRun === true,
     };
   }
 

@@ -21,13 +21,13 @@ export function isNullWord(text: string): boolean {
   return text === "\\N" || text === "NULL";
 }
 
-/** Reads a boolean; `undefined` if the text is none. `withDigits`: 1 and 0 are booleans too. */
+/** Reads a boolean; `undefined` for another text. `withDigits`: 1 and 0 are booleans too. */
 export function readBoolean(text: string, { withDigits }: { withDigits: boolean }): string | undefined {
   if (withDigits && (text === "1" || text === "0")) return String(text === "1");
   return text.length > 5 ? undefined : booleanWords.get(text.toLowerCase());
 }
 
-/** Reads a number with a decimal comma, as JSON; `undefined` if the text is none. */
+/** Reads a number with a decimal comma, as JSON; `undefined` for another text. */
 export function readCommaNumber(text: string): { json: string } | { fault: string } | undefined {
   if (!/^-?[\d.]*\d,[\d.,]*\d$/.test(text)) return undefined;
   const [, before = "", after = ""] = /^-?(\d+),(\d+)$/.exec(text) ?? [];
@@ -51,7 +51,7 @@ export type PostgresArray = readonly (string | null | PostgresArray)[];
 /** The most arrays in each other, as in PostgreSQL. */
 const maxDimensions = 6;
 
-/** Reads an array as PostgreSQL writes it, such as `{a,"b c",NULL}`; `undefined` if the text is none. */
+/** Reads an array as PostgreSQL writes it, such as `{a,"b c",NULL}`; `undefined` for another text. */
 export function readPostgresArray(text: string): PostgresArray | undefined {
   const token = /\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.|\s+(?![{},\s]|$))+))\s*/suy;
   const open: (string | null | PostgresArray)[][] = [];

@@ -5,7 +5,7 @@ import type { Cell } from "./cells.ts";
 /** The most characters of one batch, with the lengths of its cells. To read so many takes milliseconds. */
 const batchLength = 65_536;
 
-/** A row, or why it is none. */
+/** The cells of a row, or the reason why they cannot be read. */
 export type HeldRow = { line: number; cells: readonly Cell[] } | { line: number; reason: string };
 
 /** The rows of one input. `close` removes the file. */

@@ -212,7 +212,7 @@ export type ImportOptions = {
     : never;
 };
 
-/** For whom options are read. */
+/** What the reader of options must know of its caller, and where it reports faults. */
 export interface OptionReader {
   collection?: Collection | undefined;
   isCsv: boolean;

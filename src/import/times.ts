@@ -2,7 +2,7 @@
 import { isDate, isTimestamp } from "../collection/dates.ts";
 import { instantsOf, type TimeZone } from "../collection/time-zones.ts";
 
-/** A converted time, or why a text that looks like a time is none. `isCut`: digits below milliseconds were not zero. */
+/** A converted time, or why a text that looks like a time cannot be converted. `isCut`: digits below milliseconds were not zero. */
 export type ReadTime = { text: string; isCut: boolean } | { fault: string; lacksZone?: true };
 
 /** The parts that all forms share: a day, hours and minutes, perhaps seconds and a fraction. */

@@ -155,7 +155,7 @@ function formOf(text: string): "day" | "time" | "other" {
 
 const integerText = /^-?(?:0|[1-9]\d*)$/;
 
-/** The value that a cell means, if exactly this text stands for it: a number, true, false or an array. Otherwise the text itself. */
+/** The value of a cell: a number, true, false or an array if JSON writes it as exactly this text. Otherwise the text itself. */
 export function valueOfText(text: string): unknown {
   if (text === "true" || text === "false") return text === "true";
   if (integerText.test(text) || /^-?\d+\.\d+$/.test(text))

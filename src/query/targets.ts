@@ -39,8 +39,8 @@ export function targetIn(targets: Targets): TargetOf {
 }
 
 /**
- * The resources that a filter looks at next for a resource, without those that are known. It looks at more of them once these are
- * known, until there are none.
+ * The resources that a filter looks at next for a resource, without those that are known. Call it again when these are known: they
+ * can refer to others. The result is empty when all are known.
  */
 export function nextTargets(
   filter: StoreFilter,

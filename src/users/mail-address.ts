@@ -55,7 +55,7 @@ export function readMailAddress(written: string): MailAddress | { fault: string 
   return { address, key: `${toLowerCase(local)}@${domain}`, domain };
 }
 
-/** The A-labels of a domain in lower case; `undefined` if it is none. */
+/** The A-labels of a domain in lower case; `undefined` if the text is not a domain. */
 export function toDomain(written: string): string | undefined {
   const domain = toLowerCase(written);
   const inAscii = domainToASCII(domain); // of a number in any form, it makes an IPv4 address
@@ -63,7 +63,7 @@ export function toDomain(written: string): string | undefined {
   return isSame && domainName.test(inAscii) ? inAscii : undefined;
 }
 
-/** The form for comparison of a text that names an account: that of an address, or the text itself if it is none. */
+/** The form for comparison of a text that names an account: that of an address, or the text itself if it is not an address. */
 export function addressKey(text: string): string {
   const read = readMailAddress(text);
   return "fault" in read ? text : read.key;

@@ -65,7 +65,7 @@ test("objects are described up to a depth, and everything below is accepted", ()
   assert.equal(text.match(/"a"/g)?.length, 7);
 });
 
-test("the cells of a table are what exactly their text stands for", () => {
+test("a cell is a number, a boolean or an array only if JSON writes it as the same text", () => {
   const same = [
     "00123",
     "+5",

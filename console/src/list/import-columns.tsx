@@ -7,7 +7,7 @@ import { listTexts } from "../texts.ts";
 export interface CellReading {
   types: "text" | "infer";
   convert: readonly ImportConversion[];
-  /** The time zone of times without an offset. Empty if there is none. */
+  /** The time zone of times without an offset. It can be empty. */
   timezone: string;
 }
 

@@ -540,7 +540,7 @@ function comparisonSql({ operator, left, right, as }: Comparison, scope: Scope):
   return either(parts);
 }
 
-/** The value of an attribute: of the resource, or of the one that its references lead to. Null if there is none. */
+/** The value of an attribute: of the resource, or of the one that its references lead to. Null if the attribute has no value. */
 function operandSql(
   { path, through = [] }: Operand,
   expression: (path: Path) => string,

@@ -137,7 +137,7 @@ export const commandFaults: readonly Fault[] = [
     name: "init-number-of-text",
     what: "The column of a table with 00123 becomes a number, and the import loses its zeros.",
     noticedBy: "test/init/shape",
-    test: "the cells of a table are what exactly their text stands for",
+    test: "a cell is a number, a boolean or an array only if JSON writes it as the same text",
     replacements: [["return String(Number(text)) === text ? Number(text) : text;", "return Number(text);"]],
   },
   {

@@ -87,8 +87,9 @@ describe("the console of an open service", { skip }, () => {
     test(`has the buttons of a list in one row, and shows whole labels, at ${width} pixels`, async () => {
       const steps = async (page: Page) => {
         await rowCount(page, 3);
-        const buttons = await page.locator(".head .short").all();
-        assert.equal(buttons.length, 5);
+        const short = page.locator(".head .short");
+        await until("all buttons are there", async () => (await short.count()) === 5);
+        const buttons = await short.all();
         const tops = await Promise.all(buttons.map(async (each) => (await boxOf(each)).y));
         assert.equal(new Set(tops).size, 1, String(tops));
         await page.getByRole("button", { name: texts.newResource }).click();

@@ -5,6 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import { type Access, compileAccess } from "./access/access.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
+import { type SettingsOfCapabilities, settingsOfCapabilities } from "./capabilities/all.ts";
 import type { Collection } from "./collection/collection.ts";
 import { requireDeletable } from "./collection/expiry.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
@@ -34,8 +35,8 @@ import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
 import type { MailSettings } from "./users/mail/mail-settings.ts";
 
-/** A complete configuration: checked, and with all defaults. */
-export interface Config {
+/** A complete configuration: checked, and with all defaults. It has the settings of each capability, by the name of the capability. */
+export interface Config extends SettingsOfCapabilities {
   /** The configuration file; `undefined` without one. */
   file: string | undefined;
   /** The content of the file; empty without a file. */
@@ -69,8 +70,6 @@ export interface Config {
    * while it has to find a free port (`withPort`). `undefined` also if it is neither local nor given.
    */
   publicUrl: string | undefined;
-  /** The receivers that webhooks can have although they are not public. */
-  webhooks: { allow: readonly string[] };
   /** How the service sends mail; `undefined` without a mail server. */
   mail: MailSettings | undefined;
   /** Whether the mails of a local service without a mail server go to its log. Otherwise each one is a file. */
@@ -179,7 +178,10 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const get = readOptions(given, known, ofFile);
   const store = faults.read(["store"], () => readAddress(get("store"), { cwd, as: "store" }));
   const declared = await readCollections(known, get, ofFile);
-  const auth = ofFile.read(["auth"], () => authOf(known, get, cwd));
+  const capabilities = ofFile.read([], () =>
+    settingsOfCapabilities(get, { cwd, hasUsers: get("auth.users") !== undefined }),
+  );
+  const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
   faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
@@ -217,6 +219,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
         {
           tls,
           auth,
+          capabilities,
           secrets: sources,
           providerSecrets: () => providerSecrets,
           mail: () => mailOf(get, outside.env),
@@ -240,14 +243,14 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     providerSecrets,
     isLocal: isLocal(),
     publicUrl: get("publicUrl"),
-    webhooks: { allow: get("webhooks.allow") },
+    ...capabilities(),
     mail: mailOf(get, outside.env),
     logsMails: get("mail") === "log",
     http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal(), isEmbedded }),
     ...programOf(get, flags),
   };
   const { corsOrigins } = config.http;
-  const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins });
+  const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins, cwd });
   return withPort({ ...config, options: shown }, config.port);
 }
 

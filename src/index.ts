@@ -1,6 +1,6 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
 import type { GuardedDeclaration } from "./access/access-declaration.ts";
-import type { GivenOptions } from "./config/options.ts";
+import type { Given, GivenOptions } from "./config/options.ts";
 import type { App } from "./http/wire/mount.ts";
 import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
 
@@ -13,9 +13,11 @@ export type {
 export { owner } from "./access/access-declaration.ts";
 export type { AdministratorRule } from "./access/roles.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
-export type { JwtOptions } from "./config/jwt.ts";
 export type { UserOptions } from "./config/user-options.ts";
 export type { HookCaller } from "./http/wire/mount.ts";
+
+/** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */
+export type JwtOptions = Given<"auth.jwt">;
 
 /** The content of a configuration file. */
 export interface HoldfastConfig extends GivenOptions {

@@ -4,7 +4,6 @@ import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FirstKeyPlan } from "./access/first-key.ts";
 import { readFilesOf } from "./config/derived-settings.ts";
-import { mostThreads } from "./config/readers.ts";
 import { type Config, withPort } from "./config.ts";
 import { StoreFull } from "./errors.ts";
 import { type CountsMemory, createCounts } from "./http/admission/counts.ts";
@@ -12,6 +11,7 @@ import { startCounting } from "./http/admission/exact-counts.ts";
 import type { Log, Service } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
+import { mostThreads } from "./readers.ts";
 import {
   acceptQueued,
   canReusePort,

@@ -5,13 +5,13 @@ import { test } from "node:test";
 
 // A file of src/ that is not named here is a room of its own and must be added.
 const order =
-  "program about errors secrets json counters clock collection query store records store-clock lease expiry import init rewind access users changes webhooks tasks http observe config fit server commands cli index".split(
+  "program about errors secrets json counters clock collection query store records store-clock lease expiry import init rewind access users changes tasks http observe option readers command capability capabilities config fit server commands cli index".split(
     " ",
   );
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "after settings admission protocol service problem route caller operations related lists reads events respond writes batch imports tasks openapi endpoint describe documents endpoints handle wire".split(
+  "after settings admission protocol participant service problem route caller operations related lists reads events respond writes batch imports tasks openapi endpoint describe documents endpoints handle wire".split(
     " ",
   );
 
@@ -69,6 +69,75 @@ test("every file of src/ belongs to a known room", () => {
     files.filter((file) => !order.includes(roomOf(file))),
     [],
   );
+});
+
+const capabilities = readdirSync("src/capabilities", { withFileTypes: true })
+  .filter((each) => each.isDirectory())
+  .map(({ name }) => name);
+
+/** The capability of a file; `undefined` for a file of the core. */
+const capabilityOf = (file: string) => /^capabilities\/([^/]+)\//.exec(file)?.[1];
+
+test("only the list of all capabilities imports from one, and only its face", () => {
+  const importing = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => ![undefined, capabilityOf(file)].includes(capabilityOf(target)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(
+    [...new Set(importing)].sort(),
+    capabilities.map((name) => `capabilities/all.ts imports capabilities/${name}/capability.ts`).sort(),
+  );
+});
+
+/**
+ * The words for each capability that the core does not say, and how often each file says them all the same: in contracts that users know,
+ * and in sentences about the whole service. These numbers only fall.
+ */
+const words: Readonly<Record<string, RegExp>> = {
+  tokens: /jwt|jwks|json web token/gi,
+  webhooks: /webhook/gi,
+};
+const wordsInTheCore: Readonly<Record<string, number>> = {
+  "collection/ids.ts": 1, // a reserved id
+  "command.ts": 1, // help of --token
+  "commands/asvs.ts": 1, // the option that meets a requirement
+  "commands/command-table.ts": 2, // help of restore and secret
+  "config/derived-settings.ts": 1, // a sentence about all credentials
+  "errors.ts": 2, // WEBHOOKS_UNAVAILABLE
+  "http/describe/document.ts": 2, // which credentials there are
+  "index.ts": 2, // JwtOptions
+  "observe/families.ts": 1, // help of holdfast_metrics_source_up
+  "server.ts": 1, // what a stop waits for
+  "store/core/log-plans.ts": 3, // the name of a collection that keeps changes
+  "store/port/options.ts": 1, // what a service without history lacks
+};
+
+test("the core does not say the name of a capability", () => {
+  assert.deepEqual(Object.keys(words).sort(), capabilities.toSorted());
+  const core = files.filter((file) => capabilityOf(file) === undefined && file !== "capabilities/all.ts");
+  const counted = core.flatMap((file) => {
+    const text = readFileSync(`src/${file}`, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    const count = Object.values(words).reduce((sum, word) => sum + [...text.matchAll(word)].length, 0);
+    return count === 0 ? [] : [[file, count]];
+  });
+  assert.deepEqual(Object.fromEntries(counted), wordsInTheCore);
+});
+
+test("the face of a capability loads nothing of it but checks of options and rows of commands", () => {
+  const isLight = (file: string) =>
+    /\/(?:addresses|capability|command-rows|jwt-option|key-set)\.ts$/.test(file);
+  const loading = capabilities.flatMap((name) => {
+    const seen = new Set<string>();
+    const visit = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const target of loadedBy(file, "src")) if (capabilityOf(target) === name) visit(target);
+    };
+    visit(`capabilities/${name}/capability.ts`);
+    return [...seen].filter((file) => !isLight(file));
+  });
+  requireNone(loading, "Import only types of it, or import it where it is needed: await import().");
 });
 
 // The folders of console/src/. Files beside them can import from each, and each from them.
@@ -151,7 +220,8 @@ test("only one file knows the client of Prometheus", () => {
 test("only the files of traces know OpenTelemetry, and they are loaded only on demand", () => {
   const knowing = files.filter((file) => /"@opentelemetry\//.test(readFileSync(`src/${file}`, "utf8")));
   assert.deepEqual(knowing.sort(), [
-    "observe/delivery-spans.ts",
+    "capabilities/webhooks/delivery-spans.ts",
+    "observe/origins.ts",
     "observe/request-spans.ts",
     "observe/store-spans.ts",
     "observe/tracing.ts",

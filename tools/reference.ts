@@ -1,10 +1,19 @@
 /** Writes the tables of the reference that the code knows: error codes, options and metrics. Run: npm run reference */
 import { readFileSync, writeFileSync } from "node:fs";
-import { longFlagOf, type Option, options } from "../src/config/options.ts";
+import { loadCapabilities } from "../src/capabilities/all.ts";
+import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
 import { families } from "../src/observe/families.ts";
+import type { Family } from "../src/observe/metrics-source.ts";
+import type { Option } from "../src/option.ts";
 
 const code = (text: string | undefined) => (text === undefined ? "" : `\`${text}\``);
+
+const allFamilies: Readonly<Record<string, Family>> = Object.assign(
+  {},
+  families,
+  ...(await loadCapabilities()).map((each) => each.families),
+);
 
 /** The tables, by page. The first row is the head, and tells a table from the others of its page. */
 const tables: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -24,7 +33,7 @@ const tables: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "docs/reference/metrics.md": [
     ["metric", "type", "labels", "what it is"],
-    ...Object.entries(families).map(([name, { type, labels, help }]) => [
+    ...Object.entries(allFamilies).map(([name, { type, labels, help }]) => [
       code(name),
       type,
       labels.map(code).join(", "),

@@ -4,7 +4,6 @@ import type { Keys } from "../store/port/keys.ts";
 import { keyMark } from "./api-key.ts";
 import { invalidToken, unauthenticated } from "./challenges.ts";
 import { CredentialRing } from "./credential-ring.ts";
-import type { Algorithm } from "./jwt/key-set.ts";
 import { keyCredentials } from "./key-credentials.ts";
 import type { Principal } from "./principal.ts";
 import type { AdministratorRule } from "./roles.ts";
@@ -15,47 +14,14 @@ import type { AdministratorRule } from "./roles.ts";
  */
 export type Authenticate = (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal>;
 
-/** The credentials that the service accepts: API keys, tokens, or both. */
+/** The credentials of the core, and what callers with them can do. */
 export interface AuthSettings {
+  /** Whether the service accepts API keys. */
   keys: boolean;
-  jwt: JwtSettings | undefined;
   /** The administrators of the service over HTTP: callers that match one of these rules. @default [] */
   administrators?: readonly AdministratorRule[];
   /** The roles that administrators can give to keys over HTTP. @default the roles in the rules of collections */
   keyRoles?: readonly string[];
-}
-
-/** The issuer whose tokens the service accepts, and how it reads them. */
-export interface JwtSettings {
-  /** The required `iss`. */
-  issuer: string;
-  /** One of these must be in `aud`. */
-  audience: readonly string[];
-  jwks: JwksPlace;
-  algorithms: readonly Algorithm[];
-  /** Whether the header of a token must have the type `at+jwt` (RFC 9068). */
-  onlyAccessTokens: boolean;
-  /** Whether a token whose subject is the id of an account acts as that user. Otherwise it is refused. @default false */
-  actAsUsers?: boolean;
-  claims: ClaimNames;
-}
-
-/** The place of the issuer's public keys. */
-export type JwksPlace =
-  | { kind: "url"; url: string }
-  | { kind: "file"; path: string }
-  | { kind: "inline"; jwks: unknown };
-
-/** The names of the claims. A dot leads to a claim inside an object. */
-export interface ClaimNames {
-  /** @default "sub" */
-  subject: string;
-  /** @default "roles" */
-  roles: string;
-  /** The claim that rules read as `$claims.tenant`. @default `tenant` */
-  tenant: string | undefined;
-  /** If this is set, the scopes in this claim limit every token. @default "scope", for tokens that have a scope of this service in it */
-  scope: string | undefined;
 }
 
 /** Checks sessions of users. */
@@ -70,35 +36,46 @@ export interface Sessions {
   isUser(subject: string): boolean | Promise<boolean>;
 }
 
+/** A further kind of credential, of a capability. */
+export interface Authenticator {
+  /** Whether a text is such a credential. */
+  takes(token: string): boolean;
+  /** The principal of a credential that it has checked already; `undefined` for any other text. */
+  known(token: string): Principal | undefined;
+  /** Throws INVALID_TOKEN, and UNAVAILABLE if it cannot check the credential now. */
+  principalOf(token: string): Promise<Principal>;
+  /** Whether its credentials can have the id of an account as their subject, and then act as that user. */
+  readonly actsAsUsers: boolean;
+}
+
 /** What authentication depends on. */
 export interface AuthParts {
   settings: AuthSettings;
   keys: Keys;
+  /** Further kinds of credentials. The first one that takes a text decides about it. */
+  others: readonly Authenticator[];
   /** Checks sessions of users; absent without `auth.users`. */
   sessions?: Sessions | undefined;
   /** Unix time in milliseconds. */
   now: () => number;
   /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
-  warn: (message: string) => void;
 }
 
-/** Opens the sources of credentials. Throws StartError if a source cannot be opened. */
-export async function openAuthenticate({
+/** Finds out who sends a request, with the credentials that the service accepts. */
+export function createAuthenticate({
   settings,
   keys,
+  others,
   sessions,
   now,
   elapsed,
-  warn,
-}: AuthParts): Promise<Authenticate> {
+}: AuthParts): Authenticate {
   const ring = settings.keys ? new CredentialRing(keyCredentials(keys), { now, elapsed }) : undefined;
-  const tokens =
-    settings.jwt === undefined
-      ? undefined
-      : await (await import("./jwt/tokens.ts")).Tokens.open({ settings: settings.jwt, now, elapsed, warn });
-  const refuseUser =
-    settings.jwt?.actAsUsers === true || sessions === undefined ? asItIs : refuserOf(sessions, "token");
+  const further = others.map((each) => {
+    const refuse = each.actsAsUsers || sessions === undefined ? asItIs : refuserOf(sessions, "token");
+    return { each, refuse };
+  });
   const refuseKey = sessions === undefined ? asItIs : refuserOf(sessions, "API key");
   return ({ authorization }) => {
     const token = bearerToken(authorization);
@@ -108,13 +85,14 @@ export async function openAuthenticate({
       return found instanceof Promise ? found.then(refuseKey) : refuseKey(found);
     }
     if (sessions?.isSession(token) === true) return sessions.principalOf(token);
-    const known = tokens?.known(token);
-    if (known !== undefined) return refuseUser(known);
+    const other = further.find(({ each }) => each.takes(token));
+    const known = other?.each.known(token);
+    if (known !== undefined) return other?.refuse(known);
     requireTokenShape(token);
-    if (token.startsWith(keyMark) || tokens === undefined) {
+    if (token.startsWith(keyMark) || other === undefined) {
       throw invalidToken("The service does not accept this kind of credential.");
     }
-    return tokens.principalOf(token).then(refuseUser);
+    return other.each.principalOf(token).then(other.refuse);
   };
 }
 
@@ -136,13 +114,6 @@ function refuserOf(
     const found = sessions.isUser(principal.subject);
     return found instanceof Promise ? found.then(judge) : judge(found);
   };
-}
-
-/** Throws StartError if a source of credentials that is a file or part of the configuration cannot be read. */
-export async function requireSources({ jwt }: AuthSettings): Promise<void> {
-  if (jwt === undefined || jwt.jwks.kind === "url") return;
-  const { Tokens } = await import("./jwt/tokens.ts");
-  await Tokens.open({ settings: jwt, now: Date.now, elapsed: () => 0, warn: () => {} });
 }
 
 const maxTokenLength = 16_384;

@@ -47,7 +47,7 @@ export const configured: Readonly<Record<string, Configured>> = {
   "9.2.2": {
     asks: "tokens of the right type",
     option: "auth.jwt.onlyAccessTokens: true",
-    isMet: ({ auth }) => auth?.jwt === undefined || auth.jwt.onlyAccessTokens === true,
+    isMet: ({ tokens }) => tokens === undefined || tokens.onlyAccessTokens === true,
   },
 };
 

@@ -3,14 +3,12 @@
  * runs, so `--help` starts quickly.
  */
 import { Command, Option } from "commander";
-import { type Option as ConfigOption, options } from "../config/options.ts";
+import { commandsOfCapabilities } from "../capabilities/all.ts";
+import { type CommandRow, type OptionRow, tokenFor, urlOptions } from "../command.ts";
+import { options } from "../config/options.ts";
 import { importOptions } from "../import/options.ts";
+import type { Option as ConfigOption } from "../option.ts";
 import type { Environment, Flags, OnListening } from "./flags.ts";
-
-/** An option of a command: its text, or its text and how it is given. */
-type OptionRow =
-  | string
-  | { about: string; choices?: readonly string[]; fallback?: string; isRequired?: true; repeats?: true };
 
 /** What runs a command. */
 interface Run {
@@ -19,24 +17,10 @@ interface Run {
   onListening: OnListening | undefined;
 }
 
-/** A command. Names and texts are as `--help` shows them. */
-interface CommandRow {
-  description: string;
-  /** The text in the list of all commands. @default the description */
-  summary?: string;
-  arguments?: Readonly<Record<string, string>>;
-  options?: Readonly<Record<string, OptionRow>>;
-  examples?: readonly string[];
-  commands?: Readonly<Record<string, CommandRow>>;
-  /** Commander has checked the number of arguments. */
-  run?(args: readonly (string | readonly string[] | undefined)[], how: Run): Promise<void>;
-}
-
-const tokenFor = (what: string) => `API key or JSON Web Token ${what} (environment: HOLDFAST_TOKEN)`;
 const outputOption = { "-o, --output <file>": "write to a file instead of standard output" };
 
 /** Every command, in the order of the help. Each also has the options that choose the configuration file and the store. */
-const commands: Readonly<Record<string, CommandRow>> = {
+const commands: Readonly<Record<string, CommandRow<Run>>> = {
   serve: {
     description: "Start the service",
     options: {
@@ -266,8 +250,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
     description:
       "Invite users, and manage their accounts. Works on a store, or with --url on a running service.",
     options: {
-      "--url <url>": "use a running service: the URL of its collections",
-      "--token <token>": tokenFor("of an administrator, for --url"),
+      ...urlOptions,
     },
     examples: ["users invite ada@example.org --role ops", "users list --url http://localhost:3000"],
     commands: {
@@ -344,37 +327,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
     },
     run: async () => (await import("./secret-command.ts")).runSecret(),
   },
-  webhooks: {
-    summary: "List, test and retry webhooks",
-    description:
-      "List webhooks, and send events to their receivers. Works on a store, or with --url on a running service.",
-    options: {
-      "--url <url>": "use a running service: the URL of its collections",
-      "--token <token>": tokenFor("of an administrator, for --url"),
-    },
-    examples: [
-      "webhooks list",
-      "webhooks test 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6 --url http://localhost:3000",
-    ],
-    commands: {
-      list: {
-        description: "Print every webhook as a line of JSON. The service can run at the same time.",
-        run: async (_, { flags, env }) => (await import("./webhooks-command.ts")).runWebhooksList(flags, env),
-      },
-      test: {
-        description: "Send a test event. If a service runs on the SQLite store, give its --url.",
-        arguments: { "<id>": "id of the webhook" },
-        run: async ([id]: [string], { flags, env }) =>
-          (await import("./webhooks-command.ts")).runWebhooksTest(id, flags, env),
-      },
-      retry: {
-        description: "Send an event again. If a service runs on the SQLite store, give its --url.",
-        arguments: { "<id>": "id of the webhook", "<event>": "id of the event" },
-        run: async ([id, event]: [string, string], { flags, env }) =>
-          (await import("./webhooks-command.ts")).runWebhooksRetry({ id, event }, flags, env),
-      },
-    },
-  },
+  ...ofCapabilities(),
   openapi: {
     description: "Write the OpenAPI document of the configured service",
     options: {
@@ -399,6 +352,29 @@ const commands: Readonly<Record<string, CommandRow>> = {
   },
 };
 
+/** The commands of capabilities. What they get is loaded when one of them runs. */
+function ofCapabilities(): Record<string, CommandRow<Run>> {
+  const rows = commandsOfCapabilities.flatMap(({ capability, commands }) => {
+    const lineOf = async ({ flags, env }: Run) =>
+      (await import("./capability-command.ts")).commandLine(capability, flags, env);
+    return Object.entries(commands).map(([name, row]) => [name, withLine(row, lineOf)] as const);
+  });
+  return Object.fromEntries(rows);
+}
+
+/** The same command and its subcommands, run with what a capability gets. */
+function withLine<Line>(
+  { commands = {}, run, ...row }: CommandRow<Line>,
+  lineOf: (how: Run) => Promise<Line>,
+): CommandRow<Run> {
+  const inner = Object.entries(commands).map(([name, each]) => [name, withLine(each, lineOf)]);
+  return {
+    ...row,
+    commands: Object.fromEntries(inner),
+    ...(run && { run: async (args, how) => run(args, await lineOf(how)) }),
+  };
+}
+
 /** Every command, in the order of the help. */
 export function createCommands(env: Environment, onListening?: OnListening): Command[] {
   return Object.entries(commands).map(([name, row]) => {
@@ -418,7 +394,7 @@ function addConfigOption(command: Command, { flag, about, shownDefault }: Config
   command.addOption(new Option(flag, text));
 }
 
-function declare(command: Command, row: CommandRow, how: Omit<Run, "flags">): Command {
+function declare(command: Command, row: CommandRow<Run>, how: Omit<Run, "flags">): Command {
   command.description(row.description);
   if (row.summary !== undefined) command.summary(row.summary);
   for (const [name, about] of Object.entries(row.arguments ?? {})) command.argument(name, about);

@@ -2,13 +2,13 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { loadCapabilities } from "../capabilities/all.ts";
 import { StartError } from "../errors.ts";
 import { readAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
-import { disableWebhooks } from "../webhooks/webhook-records.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { backUpInto, createFile } from "./new-file.ts";
@@ -27,13 +27,7 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
     const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
     // Tokens of the source must not work in two places.
     if (newIdentity !== true) await withOpen(openStore(to), (opened) => endSessions(opened, "copy"));
-    // Another store must not send events to the receivers of its source.
-    else
-      await disable(
-        to,
-        "copy",
-        "The store is a copy. Enable the webhook to send its events to this receiver too.",
-      );
+    else await quieten(to, "copied");
     say(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}`);
     say(`compared both stores: their content is identical (sha256 ${copied.checksum})`);
   });
@@ -53,10 +47,8 @@ export async function runRestore(file: string, flags: Flags, env: Environment): 
   const start = performance.now();
   await interruptible("interrupted; the store was not restored", async (signal) => {
     const restored = await (store.kind === "sqlite"
-      ? createFile(store.path, (path) =>
-          withoutWebhooks({ kind: "sqlite", path }, backUpInto(backup, path, signal)),
-        )
-      : withoutWebhooks(store, copy(backup, store, { signal })));
+      ? createFile(store.path, (path) => quiet({ kind: "sqlite", path }, backUpInto(backup, path, signal)))
+      : quiet(store, copy(backup, store, { signal })));
     say(`${described(restored)} restored to ${shownAddress(store)} in ${timeSince(start)}`);
     say(`compared the store with the backup: their content is identical (sha256 ${restored.checksum})`);
   });
@@ -70,17 +62,10 @@ function readBackup(file: string): StoreAddress {
   );
 }
 
-/** The receivers of webhooks already have the events that the restored store would send them again. */
-async function withoutWebhooks(
-  store: StoreAddress,
-  restoring: Promise<VerifiedContents>,
-): Promise<VerifiedContents> {
+/** The restored store must not do again what the store has done after the backup. */
+async function quiet(store: StoreAddress, restoring: Promise<VerifiedContents>): Promise<VerifiedContents> {
   const restored = await restoring;
-  await disable(
-    store,
-    "restored store",
-    "The store was restored from a backup. Enable the webhook to send events again.",
-  );
+  await quieten(store, "restored");
   return restored;
 }
 
@@ -95,12 +80,17 @@ async function copy(
   );
 }
 
-/** Disables all webhooks of a store, which show the reason, and ends all sessions. */
-async function disable(store: StoreAddress, name: string, reason: string): Promise<void> {
+const names = { copied: "copy", restored: "restored store" };
+
+/** Keeps a store from acting as the one that it was made of, and ends all sessions. */
+async function quieten(store: StoreAddress, made: "copied" | "restored"): Promise<void> {
+  const capabilities = await loadCapabilities();
   await withOpen(openStore(store), async (opened) => {
-    const disabled = await disableWebhooks(opened, reason, Date.now());
-    if (disabled > 0) say(`disabled ${counted(disabled, "webhook")} of the ${name}`);
-    await endSessions(opened, name);
+    for (const { inStore } of capabilities) {
+      const done = await inStore?.quieten?.(opened, { made, at: Date.now() });
+      if (done !== undefined) say(`${done.did} ${counted(done.count, done.what)} of the ${names[made]}`);
+    }
+    await endSessions(opened, names[made]);
   });
 }
 

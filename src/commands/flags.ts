@@ -1,7 +1,8 @@
 /** The flags of a command line, and the configuration that a command reads with them. */
-import { durationOf } from "../config/readers.ts";
+
 import type { Config, ConfigSources } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { durationOf } from "../readers.ts";
 import { shell } from "./shell.ts";
 
 /** The environment variables of the program. */

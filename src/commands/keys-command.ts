@@ -16,9 +16,9 @@ import {
 } from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
 import { suggest } from "../collection/messages.ts";
-import { durationOf } from "../config/readers.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { durationOf } from "../readers.ts";
 import { openKeys, requireStore } from "../store/open.ts";
 import type { ApiKey, Keys, OpenKeys } from "../store/port/keys.ts";
 import { withOpen } from "./command-store.ts";

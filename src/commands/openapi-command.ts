@@ -1,10 +1,12 @@
 /** `holdfast openapi` and `holdfast types`: write the OpenAPI document, and the types of the collections in such a document. */
 import { ProblemError } from "holdfast-client";
+import { endpointsOf, loadCapabilities } from "../capabilities/all.ts";
 import type { Collection } from "../collection/collection.ts";
 import { timestampNames } from "../collection/timestamps.ts";
 import { StartError } from "../errors.ts";
 import { openApiDocument } from "../http/describe/document.ts";
-import { endpointTable } from "../http/endpoints/endpoint-table.ts";
+import type { EndpointTable } from "../http/endpoint/router.ts";
+import { createEndpointTable } from "../http/endpoints/endpoint-table.ts";
 import type { OpenApiVersion } from "../http/openapi/described.ts";
 import { isObject } from "../json/values.ts";
 import { isInternal } from "../store/port/record.ts";
@@ -16,7 +18,7 @@ import { writeText } from "./shell.ts";
 export async function runOpenapi({ output, version, ...flags }: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
   const document = await openApiDocument(
-    { ...config, settings: config.http, endpoints: endpointTable },
+    { ...config, settings: config.http, endpoints: await tableOfEndpoints() },
     version as OpenApiVersion,
   );
   await writeText(`${JSON.stringify(document, undefined, 2)}\n`, output);
@@ -43,9 +45,13 @@ async function configuredDocument(flags: Flags, env: Environment): Promise<objec
   const { collections, openCollections, http } = await configOf(flags, env);
   const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
   return openApiDocument(
-    { collections: all, openCollections, settings: http, endpoints: endpointTable },
+    { collections: all, openCollections, settings: http, endpoints: await tableOfEndpoints() },
     "3.1",
   );
+}
+
+async function tableOfEndpoints(): Promise<EndpointTable> {
+  return createEndpointTable(endpointsOf(await loadCapabilities()));
 }
 
 function visibleToAll(collection: Collection): Collection {

@@ -1,5 +1,6 @@
 /** The running service that a command works on, instead of a store. The typed client sends the requests. */
-import { type Client, createClient, HoldfastError, NetworkError, ProblemError } from "holdfast-client";
+import { createClient, HoldfastError, NetworkError, ProblemError } from "holdfast-client";
+import type { AnyClient } from "../command.ts";
 import { StartError, StoreInUse } from "../errors.ts";
 import { type Environment, type Flags, tokenVariable } from "./flags.ts";
 
@@ -58,9 +59,6 @@ export function readBase(address: string): URL {
   if (url.pathname === "/" && !address.endsWith("/")) url.pathname = defaultPrefix;
   return url;
 }
-
-/** A client without declared collections. */
-export type AnyClient = Client<Record<never, never>>;
 
 /** A client that sends each request once, with `send`. */
 export function clientOf({ base, token }: RunningService, send: typeof fetch): AnyClient {

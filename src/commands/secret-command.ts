@@ -1,12 +1,11 @@
 /** `holdfast secret` and `secret replace-lost`: makes a secret of a service, and lets a store go on whose secret is lost. */
+import { loadCapabilities } from "../capabilities/all.ts";
 import { StartError } from "../errors.ts";
 import { Records } from "../records.ts";
 import type { Vault } from "../secrets.ts";
 import { requireStore } from "../store/open.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Account } from "../users/user-records.ts";
-import { KeptSecrets } from "../webhooks/kept-secrets.ts";
-import { WebhookRecords } from "../webhooks/webhook-records.ts";
 import { withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { print, say } from "./shell.ts";
@@ -20,8 +19,8 @@ export async function runSecret(): Promise<void> {
 }
 
 /**
- * Makes the secret in the environment that of the store. Webhooks whose secrets are lost get new ones, which it prints. Throws
- * StartError.
+ * Makes the secret in the environment that of the store. Capabilities replace what the lost secret has encrypted, which it prints.
+ * Throws StartError.
  */
 export async function runReplaceLost(flags: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
@@ -35,10 +34,10 @@ export async function runReplaceLost(flags: Flags, env: Environment): Promise<vo
     const { openVault } = await import("../users/open-vault.ts");
     const isSqlite = config.store.kind === "sqlite";
     const vault = await openVault(store, { ...config, isSqlite, readOnly: false, replacesLost: true, now });
-    const secrets = new KeptSecrets(() => vault);
-    const replaced = await secrets.encryptAll(new WebhookRecords(store), { now, replacesLost: true });
-    for (const { webhook, secret } of replaced)
-      print(JSON.stringify({ id: webhook.id, url: webhook.url, secret }));
+    for (const { inStore } of await loadCapabilities()) {
+      const replaced = (await inStore?.replaceLost?.(store, { vault, now })) ?? [];
+      print(replaced.map((each) => JSON.stringify(each)));
+    }
     for (const { email } of await withLostApp(store, vault))
       say(
         `the authenticator app of ${email} no longer works. Until it is set up again, a recovery code does. To remove it, run npx holdfast users reset-factors ${email}`,

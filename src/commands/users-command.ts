@@ -1,6 +1,7 @@
 /** `holdfast users invite`, `list`, `roles`, `disable`, `enable`, `sign-out`, `reset-factors` and `mirror`: the people of a service, in its store or of a running one. */
 
 import { isKeyRole } from "../access/api-key.ts";
+import type { AnyClient } from "../command.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openService } from "../server/open-service.ts";
@@ -11,13 +12,7 @@ import type { Users } from "../users/users.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { warnOfUnknownRoles } from "./keys-command.ts";
-import {
-  type AnyClient,
-  callService,
-  type RunningService,
-  runningOf,
-  withUrlAdvice,
-} from "./running-service.ts";
+import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
 import { print, say } from "./shell.ts";
 import { counted } from "./wording.ts";
 

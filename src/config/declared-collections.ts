@@ -9,8 +9,8 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { readUniqueWhere } from "../query/unique-values.ts";
+import { ownRootNames } from "../readers.ts";
 import { type FileContent, type Get, requirePlainObject, withKnownNames } from "./option-values.ts";
-import { ownRootNames } from "./readers.ts";
 
 /** All declared collections and their rules, by name, and the roles that they name. */
 export interface Declared {

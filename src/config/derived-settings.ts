@@ -1,6 +1,7 @@
 /** Builds the settings of HTTP and of authentication from the values of several options, and reads the files that they name. */
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/authenticate.ts";
+import { haveCredentials, requireFiles, type SettingsOfCapabilities } from "../capabilities/all.ts";
 import type { Config } from "../config.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
@@ -18,31 +19,27 @@ export interface AuthOption extends AuthSettings {
 }
 
 /** The option `auth`; `undefined` without it. Throws StartError if it names no source of credentials. */
-export function authOf(content: FileContent, get: Get, cwd: string): AuthOption | undefined {
+export function authOf(
+  content: FileContent,
+  get: Get,
+  capabilities: () => SettingsOfCapabilities,
+): AuthOption | undefined {
   if (content.auth === undefined) return undefined;
   const keys = get("auth.keys");
-  const jwt = get("auth.jwt");
   const users = get("auth.users");
-  if (!keys && jwt === undefined && users === undefined) {
+  if (!haveCredentials(capabilities()) && !keys && users === undefined) {
     throw new StartError(
       "auth names no source of credentials, so no caller could authenticate. Add keys: true, jwt or users, or remove auth.",
     );
   }
-  if (jwt?.actAsUsers === true && users === undefined) {
-    const text = "auth.jwt.actAsUsers: there are no users to act as. Remove it, or add auth.users.";
-    throw new StartError([{ path: ["jwt", "actAsUsers"], text }]);
-  }
   const administrators = get("auth.administrators");
   const keyRoles = get("auth.keyRoles");
-  const settings = {
+  return {
     keys,
-    jwt,
     ...(administrators && { administrators }),
     ...(keyRoles && { keyRoles }),
     ...(users && { users }),
   };
-  if (jwt?.jwks.kind !== "file") return settings;
-  return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
 }
 
 /** How the service sends mail, with the password from the environment; `undefined` without a mail server. */
@@ -118,6 +115,7 @@ function limitsOf(get: Get): Limits {
 export interface FileOptions {
   tls: () => TlsFiles | undefined;
   auth: () => AuthOption | undefined;
+  capabilities: () => SettingsOfCapabilities;
   secrets: () => SecretSources;
   /** The secrets of providers, by name. */
   providerSecrets: () => Readonly<Record<string, string>>;
@@ -125,20 +123,15 @@ export interface FileOptions {
 }
 
 /**
- * Checks the key set of the issuer and whether a secret is missing, and returns the certificate with its key. Skips files that the
+ * Checks the files of capabilities and whether a secret is missing, and returns the certificate with its key. Skips files that the
  * configuration does not name. Throws StartError with all faults.
  */
 export async function readFiles(
-  { tls, auth, secrets, providerSecrets, mail }: FileOptions,
+  { tls, auth, capabilities, secrets, providerSecrets, mail }: FileOptions,
   now: number,
 ): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
-  await faults.wait(["auth", "jwt", "jwks"], async () => {
-    const settings = auth();
-    if (settings === undefined) return;
-    const { requireSources } = await import("../access/authenticate.ts");
-    await requireSources(settings);
-  });
+  await requireFiles(capabilities, faults);
   await faults.wait(["auth", "users"], async () => {
     const users = auth()?.users;
     if (users === undefined) return;
@@ -165,7 +158,8 @@ export async function readFiles(
 
 /** Like `readFiles`, for a configuration without faults. */
 export function readFilesOf(
-  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store" | "mail">,
+  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store" | "mail"> &
+    SettingsOfCapabilities,
   now: number,
 ): Promise<KeyPair | undefined> {
   const secrets = () => ({ ...config, isSqlite: config.store.kind === "sqlite" });
@@ -173,6 +167,7 @@ export function readFilesOf(
   return readFiles(
     {
       auth: () => auth,
+      capabilities: () => config,
       tls: () => http.tls,
       secrets,
       providerSecrets: () => providerSecrets,

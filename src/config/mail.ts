@@ -5,6 +5,8 @@ import { readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
+import type { Reader } from "../option.ts";
+import { text, truth, wholeNumber } from "../readers.ts";
 import {
   type MailSettings,
   namesIn,
@@ -18,7 +20,6 @@ import {
   usualMailsPerHour,
 } from "../users/mail/mail-settings.ts";
 import { isMailAddress } from "../users/mail-address.ts";
-import { type Reader, text, truth, wholeNumber } from "./readers.ts";
 
 /** How the service sends mail. */
 export interface MailOptions {

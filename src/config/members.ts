@@ -3,7 +3,7 @@ import { mustBe, shortJson, withKnownMembers } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import type { Reader } from "./readers.ts";
+import type { Reader } from "../option.ts";
 
 /** Reads the value at a place; `undefined` if the member is missing. Throws StartError. */
 export type MemberReader<Value> = (value: unknown, place: string) => Value | undefined;

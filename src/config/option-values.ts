@@ -7,15 +7,9 @@ import { didYouMean, nearestTo, shortJson } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
+import type { Effective, Option } from "../option.ts";
 import { smtpPasswordVariable } from "../users/mail/mail-settings.ts";
-import {
-  type Effective,
-  longFlagOf,
-  type Option,
-  type OptionName,
-  type OptionValue,
-  options,
-} from "./options.ts";
+import { longFlagOf, type OptionName, type OptionValue, options } from "./options.ts";
 import { isProviderVariable } from "./provider-options.ts";
 
 /** The content of a configuration file. */

@@ -1,68 +1,15 @@
 /** The table of options: the place of each option in the file, its flag, environment variable, default and check. */
 import { about as program } from "../about.ts";
-import type { AuthSettings } from "../access/authenticate.ts";
 import { type AdministratorRule, readAdministrators } from "../access/roles.ts";
+import { optionsOfCapabilities } from "../capabilities/all.ts";
 import { defaultLimits } from "../http/settings.ts";
 import { type MetricsPlace, readMetricsPlace } from "../observe/place.ts";
-import { type StoreAddress, shownAddress } from "../store/address.ts";
+import { type Option, option, optional, type Reader } from "../option.ts";
+import * as read from "../readers.ts";
+import { shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
-import { jwtSettings, shownJwt } from "./jwt.ts";
 import { mailOption, shownMail } from "./mail.ts";
-import type { Reader } from "./readers.ts";
-import * as read from "./readers.ts";
 import { userSettings } from "./user-options.ts";
-
-/** One option. */
-export interface Option<Value, Given = Value> {
-  /** The flag as `--help` shows it: `-p, --port <number>`. */
-  flag?: `${string}--${string} <${string}>`;
-  /** The environment variable. */
-  env?: string;
-  /** The default as the reference shows it. */
-  shownDefault: string;
-  /** The value if the option is not set. */
-  fallback: Value;
-  about: string;
-  /** Whether messages leave out a wrong value, because it can contain a secret. @default false */
-  isPrivate?: boolean;
-  /** The value as administrators see it, without secrets. @default the value itself, or `(hidden)` if it is private */
-  show?(value: Value, effective: Effective): unknown;
-  /** Returns the checked value, or throws an Error whose message says what is right. */
-  read: Reader<Value, Given>;
-}
-
-/** The parts of a configuration whose values depend on several options. */
-export interface Effective {
-  store: StoreAddress;
-  openCollections: boolean;
-  corsOrigins: readonly string[];
-  readOnly: boolean;
-  auth: AuthSettings | undefined;
-  keyRoles: readonly string[];
-}
-
-/** An option with its default. Without `shownDefault`, the reference shows the default itself. */
-function option<Value, Given>(
-  row: Omit<Option<Value, Given>, "shownDefault"> & { shownDefault?: string },
-): Option<Value, Given> {
-  return { shownDefault: describeDefault(row.fallback), ...row };
-}
-
-/** An option without a default. */
-function optional<Value, Given>({
-  read,
-  ...row
-}: Pick<Option<Value, Given>, "about" | "isPrivate" | "read"> & {
-  shownDefault?: string;
-  show?(value: Value | undefined, effective: Effective): unknown;
-}): Option<Value | undefined, Given> {
-  return option<Value | undefined, Given>({ fallback: undefined, ...row, read });
-}
-
-function describeDefault(fallback: unknown): string {
-  if (fallback === undefined || Array.isArray(fallback)) return "none"; // every default list is empty
-  return typeof fallback === "string" ? `\`${fallback}\`` : String(fallback);
-}
 
 type GivenMetrics = "administrators" | number | `${string}:${number}`;
 
@@ -205,11 +152,6 @@ export const options = {
     show: (value) => value,
     read: read.truth,
   }),
-  "auth.jwt": optional({
-    about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
-    show: (_, { auth }) => auth?.jwt && shownJwt(auth.jwt),
-    read: jwtSettings,
-  }),
   "auth.administrators": optional({
     about:
       'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "deploy" }` or a list of these',
@@ -235,12 +177,7 @@ export const options = {
     show: (value) => value && shownMail(value),
     read: mailOption,
   }),
-  "webhooks.allow": option({
-    fallback: [],
-    about:
-      'receivers of webhooks that are not public, and can be reached without https: names, addresses and networks, such as `["10.0.0.0/8", "localhost"]`',
-    read: read.receivers,
-  }),
+  ...optionsOfCapabilities,
   hosts: option({
     fallback: [],
     about: "host names that requests can use without `auth`, in addition to the loopback names",

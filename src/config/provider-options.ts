@@ -4,9 +4,10 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
+import type { Reader } from "../option.ts";
+import { text, truth } from "../readers.ts";
 import type { Provider, UserSettings } from "../users/user-settings.ts";
 import { type MemberReader, membersOf, simply } from "./members.ts";
-import { type Reader, text, truth } from "./readers.ts";
 
 /** A provider. Those with the names `google`, `github`, `gitlab` and `microsoft` are known, and need no `issuer`. */
 export interface ProviderOptions {

@@ -9,6 +9,8 @@ import { timestampNames } from "../collection/timestamps.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
+import type { Reader } from "../option.ts";
+import { durationOf, isSafeOrigin, roleNames, text, texts, truth, wholeNumber } from "../readers.ts";
 import { toDomain } from "../users/mail-address.ts";
 import type {
   SecondFactor,
@@ -20,16 +22,6 @@ import type {
 import type { Declared } from "./declared-collections.ts";
 import { type MemberReader, type MemberReaders, membersOf, simply } from "./members.ts";
 import { type ProviderOptions, providers, requireProviders } from "./provider-options.ts";
-import {
-  durationOf,
-  isSafeOrigin,
-  type Reader,
-  roleNames,
-  text,
-  texts,
-  truth,
-  wholeNumber,
-} from "./readers.ts";
 
 const at = "auth.users";
 

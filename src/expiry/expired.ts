@@ -27,7 +27,24 @@ export interface ExpiryParts extends ExpiryTerms {
 }
 
 /** The expired resources of one store. */
-export class Expiry {
+export interface Expired {
+  /** Whether a resource with this text has expired. `at`: Unix time in milliseconds. @default now */
+  isOver(collection: string, text: string, at?: number): boolean;
+  /** Deletes all expired resources of some collections, in several commits. Throws what the store throws. */
+  sweep(names: readonly string[]): Promise<void>;
+  /** Deletes a resource if it has expired. Throws what the store throws. */
+  release(key: Key): Promise<void>;
+}
+
+/** Without collections whose resources expire. */
+export const nothingExpires: Expired = {
+  isOver: () => false,
+  sweep: async () => {},
+  release: async () => {},
+};
+
+/** The expired resources of a store in which collections declare `expires`. */
+export class Expiry implements Expired {
   readonly #parts: ExpiryParts;
   /** The resources that cannot be deleted, each with the reason that was logged. */
   readonly #stuck = new Map<string, string>();
@@ -43,13 +60,11 @@ export class Expiry {
     );
   }
 
-  /** Whether a resource with this text has expired. `at`: Unix time in milliseconds. @default now */
   isOver(collection: string, text: string, at = this.#parts.now()): boolean {
     const declared = this.#parts.collections.get(collection);
     return declared !== undefined && hasExpired(declared, text, at);
   }
 
-  /** Deletes all expired resources of some collections, in several commits. Throws what the store throws. */
   async sweep(names: readonly string[] = this.names, signal?: AbortSignal): Promise<void> {
     for (const name of new Set(names)) await this.#sweepOne(name, signal);
   }
@@ -70,7 +85,6 @@ export class Expiry {
     }
   }
 
-  /** Deletes a resource if it has expired. Throws what the store throws. */
   async release(key: Key): Promise<void> {
     const stored = await this.#parts.store.read(key);
     if (stored !== undefined && this.isOver(key.collection, stored.text))

@@ -38,10 +38,14 @@ export function expiredAt(expires: SortKey, at: number, relative?: "now"): Condi
   return { kind: "lte", path: expires.path, as: "date", values, ...(relative && { relative }) };
 }
 
-/** The same store without the resources that have expired. Writes, imports and the history see all resources. */
-export function liveStore(store: Store, terms: ExpiryTerms): Store {
+/**
+ * The same store without the resources that have expired. Imports and the history see all resources. `commit` also deletes expired
+ * resources whose unique values a commit needs.
+ */
+export function liveStore(store: Store, terms: ExpiryTerms, commit: Store["commit"]): Store {
   const reads = new LiveReads(store, terms);
   return withMethods(store, {
+    commit,
     read: (key) => reads.read(key),
     list: (query) => (reads.concerns(query, query.sort) ? reads.list(query) : store.list(query)),
     figures: (query) => (reads.concerns(query, query.group) ? reads.figures(query) : store.figures(query)),

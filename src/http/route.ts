@@ -3,7 +3,6 @@ import type { Collection } from "../collection/collection.ts";
 import type { Relation } from "../collection/relations.ts";
 import { Problem } from "../errors.ts";
 import { isInternal } from "../store/port/record.ts";
-import { webhooksName } from "../webhooks/webhook.ts";
 import { namesHtml } from "./protocol/accept.ts";
 import { isLoopback, plainAddress } from "./protocol/hosts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
@@ -251,9 +250,7 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   if (own !== undefined) return ownRoute(own, query);
   const [name, id, part] = segments;
   if (name === undefined || segments.length > 3) return nothing;
-  const { webhooks } = service;
-  const collection =
-    name === webhooksName && webhooks !== undefined ? webhooks.collection : findCollection(service, name);
+  const collection = findCollection(service, name) ?? service.ownCollections?.get(name);
   if (collection === undefined) return { kind: "nothing", name };
   if (id === "") return nothing;
   const endpoint = service.endpoints.findIn(service, collection, segments, query);

@@ -11,7 +11,7 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
-import type { Expiry } from "../expiry/expired.ts";
+import type { Expired } from "../expiry/expired.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
 import type { KeptReceipt } from "../store/port/commit.ts";
@@ -21,9 +21,9 @@ import type { Stored } from "../store/port/stored.ts";
 import type { Tasks } from "../tasks/task-loop.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { Users } from "../users/users.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Counts } from "./admission/counts.ts";
 import type { Counting } from "./admission/exact-counts.ts";
+import type { Participant } from "./participant.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -177,8 +177,12 @@ export interface Data {
   exclusively: StoreAdministration["exclusively"];
   /** The declared collections. */
   collections: ReadonlyMap<string, Collection>;
-  /** Deletes expired resources, which `store` does not show. Absent if no collection declares `expires`. */
-  expiry?: Expiry | undefined;
+  /** The expired resources that the database still has, and `store` does not show. */
+  expired: Expired;
+  /** Internal collections that administrators use with the paths of a collection. Absent in a batch. */
+  ownCollections?: ReadonlyMap<string, Collection> | undefined;
+  /** What takes part in the writes of a collection, by the name of the collection. */
+  participants: ReadonlyMap<string, Participant>;
   /** Whether the first create of a resource creates its collection. */
   openCollections: boolean;
   /** Whether it refuses all writes. */
@@ -245,8 +249,6 @@ export interface Clock {
 export interface Administration {
   /** The changes of many resources that do not fit one commit. Absent in a batch. */
   tasks?: Tasks | undefined;
-  /** Absent if the service has no administrators. */
-  webhooks?: Webhooks | undefined;
   /** Absent if the service accepts no API keys, or has no administrators. */
   keys?: KeyAdministration | undefined;
   /** Absent unless the start printed a link to create the first API key. */

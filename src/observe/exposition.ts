@@ -2,6 +2,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, type PrometheusContentType, Registry } from "prom-client";
 import type { StoreHealth } from "../store/port/store.ts";
 import { families, processMetrics } from "./families.ts";
+import type { Family } from "./metrics-source.ts";
 import { healthKinds, type Readings, samplesOf } from "./samples.ts";
 
 let threadRegistry: Registry | undefined;
@@ -32,12 +33,13 @@ export interface ThreadMetrics {
 /** The metrics of this thread, for the text of all threads. */
 export async function metricsOfThread(readings: Readings): Promise<ThreadMetrics> {
   const samples = samplesOf(readings);
-  const own = Object.entries(families).map(([name, { type, across, help }]) => ({
+  const added = readings.added.flatMap((each) => Object.entries(each.families));
+  const own = [...Object.entries<Family>(families), ...added].map(([name, { type, across, help }]) => ({
     name,
     type,
     help: `${help}.`,
     aggregator: across,
-    values: samples[name as keyof typeof families],
+    values: samples[name] ?? [],
   }));
   const ofNode = await registryOfThread().getMetricsAsJSON();
   return {

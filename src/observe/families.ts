@@ -1,22 +1,8 @@
-/** The table of Holdfast's own metrics. The page `docs/reference/metrics.md` and the dashboard are held against it. */
+/** The table of the core's own metrics. Capabilities add theirs. The page `docs/reference/metrics.md` and the dashboard are held against it. */
+import type { Across, Family } from "./metrics-source.ts";
 
 /**
- * How the samples of several threads with the same labels become one: their sum, the largest or the smallest, or the sample of the
- * main thread, because it is about the whole service.
- */
-export type Across = "sum" | "max" | "min" | "first";
-
-/** A metric with all its labels. */
-export interface Family {
-  type: "counter" | "gauge" | "histogram";
-  across: Across;
-  labels: readonly string[];
-  /** One sentence, without the period at its end. */
-  help: string;
-}
-
-/**
- * Every metric, by name. Units are seconds and bytes. No label has a value that a client can choose: `route` is a template of
+ * Every metric of the core, by name. Units are seconds and bytes. No label has a value that a client can choose: `route` is a template of
  * the OpenAPI document.
  */
 export const families = {
@@ -140,30 +126,6 @@ export const families = {
     labels: [],
     help: "How long the slowest event stream has had events to send; 0 if all streams are up to date",
   },
-  holdfast_webhooks: {
-    type: "gauge",
-    across: "first",
-    labels: ["state"],
-    help: "Webhooks by state: enabled or disabled",
-  },
-  holdfast_webhook_deliveries: {
-    type: "gauge",
-    across: "first",
-    labels: ["state"],
-    help: "Deliveries by state: waiting (changes that webhooks have not reached), retrying or dead",
-  },
-  holdfast_webhook_oldest_pending_age_seconds: {
-    type: "gauge",
-    across: "first",
-    labels: [],
-    help: "The age of the oldest change that a webhook has not delivered; 0 without one",
-  },
-  holdfast_webhook_attempt_duration_seconds: {
-    type: "histogram",
-    across: "sum",
-    labels: ["result"],
-    help: "The time of an attempt to deliver an event, by result: delivered or failed",
-  },
   holdfast_sign_ins_total: {
     type: "counter",
     across: "sum",
@@ -220,7 +182,7 @@ export const families = {
   },
 } as const satisfies Record<string, Family>;
 
-/** The name of one of Holdfast's own metrics. */
+/** The name of a metric of the core. */
 export type FamilyName = keyof typeof families;
 
 /** The metrics of the process and of Node that are exposed too, as `prom-client` names them. */

@@ -1,15 +1,12 @@
-/** What this room itself counts: the durations of requests and of attempts to deliver events, and what people do. */
+/** What this room itself counts: the durations of requests, and what people do. */
 import { Histogram } from "../counters.ts";
 import { methodName } from "../http/protocol/message.ts";
 import type { RequestMeter } from "../http/service.ts";
 import type { UserMeter } from "../users/users.ts";
-import type { WebhookParts } from "../webhooks/delivery.ts";
+import type { Labelled } from "./metrics-source.ts";
 
 /** From a read that is in memory to a request that waits for its turn as long as `limits.handlerTimeoutMs` allows. */
 const requestSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** Receivers are on the network. An attempt takes at most 15 seconds. */
-const attemptSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /** A hash takes about 30 milliseconds. Its thread can wait for the processor. */
 const hashSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -23,12 +20,6 @@ const maxCombinations = 5_000;
 /** The labels of requests for paths that do not exist, and of requests that were refused before their path was known. */
 const unknownRoute = "unknown";
 const otherRoute = "other";
-
-/** A histogram with the values of its labels. */
-export interface Labelled {
-  labels: Readonly<Record<string, string>>;
-  histogram: Histogram;
-}
 
 /** The durations of requests. On the path of a request, it looks up one histogram, and makes no object. */
 export class RequestDurations implements RequestMeter {
@@ -72,22 +63,6 @@ export class RequestDurations implements RequestMeter {
     this.#byRoute.set(route, byMethod.set(method, byStatus.set(status, histogram)));
     this.#all.push({ labels: { method, route, status: String(status) }, histogram });
     return histogram;
-  }
-}
-
-/** The durations of attempts to deliver events. */
-export class AttemptDurations {
-  readonly #delivered = new Histogram(attemptSeconds);
-  readonly #failed = new Histogram(attemptSeconds);
-  readonly note: NonNullable<WebhookParts["onAttempt"]> = ({ isDelivered, milliseconds }) =>
-    (isDelivered ? this.#delivered : this.#failed).observe(milliseconds / 1_000);
-
-  /** All durations. */
-  get all(): readonly Labelled[] {
-    return [
-      { labels: { result: "delivered" }, histogram: this.#delivered },
-      { labels: { result: "failed" }, histogram: this.#failed },
-    ];
   }
 }
 

@@ -7,10 +7,10 @@ import { CommitMeter } from "../store/port/commit-meter.ts";
 import type { Store } from "../store/port/store.ts";
 import type { MailQueue } from "../users/mail/mail-queue.ts";
 import type { PasswordHasher } from "../users/password-hash.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
 import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
-import { AttemptDurations, PeopleCounts, RequestDurations } from "./meters.ts";
-import type { Readings, StateOfPeople } from "./samples.ts";
+import { PeopleCounts, RequestDurations } from "./meters.ts";
+import type { MetricsSource, Samples } from "./metrics-source.ts";
+import type { Readings, ReadSource, StateOfPeople } from "./samples.ts";
 
 export type { ThreadMetrics } from "./exposition.ts";
 
@@ -20,12 +20,12 @@ export interface MetricsSources {
   thread: number;
   storeKind: string;
   store: Pick<Store, "health" | "statistics">;
-  /** Absent in a thread that does not deliver. */
-  webhooks: Pick<Webhooks, "backlog"> | undefined;
   /** The event streams and waiting pages of all threads; absent if the store keeps no history. */
   streams: Pick<Count, "all"> | undefined;
   /** The people who sign in; absent in a service without users. */
   people: PeopleSources | undefined;
+  /** The metrics of capabilities. */
+  added: readonly MetricsSource[];
   /** Whether the store was reached. */
   hasStarted: () => boolean;
   /** Unix time in milliseconds. */
@@ -50,7 +50,6 @@ const queryBounds = { maxAgeMs: 5_000, timeoutMs: 2_000 };
 export class Meters {
   readonly requests = new RequestDurations();
   readonly commits = new CommitMeter();
-  readonly attempts = new AttemptDurations();
   readonly lags = new Lags();
   readonly people = new PeopleCounts();
 
@@ -61,15 +60,17 @@ export class Meters {
 
 /** Reads what these meters have counted, and what the sources know. */
 function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
-  const { thread, storeKind, store, webhooks, people, streams, hasStarted, now } = sources;
+  const { thread, storeKind, store, people, added, streams, hasStarted, now } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
   // All threads would find the same.
   const stored = people && thread === 0 ? new Recent(() => stateOf(people), queryBounds) : undefined;
-  const backlog = webhooks && new Recent(() => webhooks.backlog(), queryBounds);
+  const readers = added.map((source) => ({ source, stored: recentOf(source, thread) }));
   return async () => {
     const isReachable = hasStarted();
-    const [read, pending, state] = await Promise.all(
-      isReachable ? ([statistics.get(), backlog?.get(), stored?.get()] as const) : [],
+    const [read, state, ...storedOf] = await Promise.all(
+      isReachable
+        ? ([statistics.get(), stored?.get(), ...readers.map(({ stored }) => stored?.get())] as const)
+        : [],
     );
     const health = store.health();
     return {
@@ -80,12 +81,22 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
       isDamaged: health.data === "damaged",
       statistics: read,
       ...(streams && { subscribers: streams.all }),
-      ...(backlog && { backlog: pending }),
+      added: readers.map(({ source, stored }, n): ReadSource => {
+        const { name, families } = source;
+        const counted = () => source.counted();
+        return { name, families, counted, ...(stored && { stored: storedOf[n] }) };
+      }),
       ...(people && { people: { waiting: people.passwords.waiting, mails: people.mail.counts } }),
       ...(stored && { stateOfPeople: state }),
       now: now(),
     };
   };
+}
+
+/** Reads what the store has of a source. All threads would find the same. */
+function recentOf(source: MetricsSource, thread: number): Recent<Samples> | undefined {
+  if (thread !== 0 || source.stored === undefined) return undefined;
+  return new Recent(async () => source.stored?.() ?? {}, queryBounds);
 }
 
 async function stateOf({ sessions, mail }: PeopleSources): Promise<StateOfPeople> {

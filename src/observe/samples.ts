@@ -3,10 +3,17 @@ import { about } from "../about.ts";
 import type { Histogram } from "../counters.ts";
 import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
 import type { MailQueue } from "../users/mail/mail-queue.ts";
-import type { Backlog } from "../webhooks/webhooks.ts";
 import type { FamilyName } from "./families.ts";
-import type { Labelled } from "./meters.ts";
 import type { Meters } from "./metrics.ts";
+import {
+  histogramSamples,
+  type Labelled,
+  labelled,
+  type MetricsSource,
+  plain,
+  type Sample,
+  type Samples,
+} from "./metrics-source.ts";
 
 /** Everything that the metrics are made of. With several threads, these are the readings of one of them. */
 export interface Readings {
@@ -21,14 +28,20 @@ export interface Readings {
   statistics: StoreStatistics | undefined;
   /** Absent if the store keeps no history. */
   subscribers?: number;
-  /** `undefined` if the store could not be read in time. Absent in a thread that does not deliver. */
-  backlog?: Backlog | undefined;
+  /** Of each capability with metrics. */
+  added: readonly ReadSource[];
   /** What this thread knows of people: passwords that wait, and mails since the start. Absent in a service without users. */
   people?: { waiting: number; mails: MailQueue["counts"] };
   /** `undefined` if the store could not be read in time. Absent in a service without users, and in other threads. */
   stateOfPeople?: StateOfPeople | undefined;
   /** Unix time in milliseconds. */
   now: number;
+}
+
+/** What a monitor gets of a capability. */
+export interface ReadSource extends Pick<MetricsSource, "name" | "families" | "counted"> {
+  /** `undefined` if the store could not be read in time. Absent if nothing was read, as in other threads. */
+  stored?: Samples | undefined;
 }
 
 /** What the store has of people: sessions, mails that wait, and when the oldest of these was queued. */
@@ -38,20 +51,13 @@ export interface StateOfPeople {
   oldestAt: number | undefined;
 }
 
-/** One value. `metricName` is set for the parts of a histogram. */
-export interface Sample {
-  labels: Readonly<Record<string, string | number>>;
-  value: number;
-  metricName?: string;
-}
-
 /** The states of a store, the worst last. */
 export const healthKinds: readonly StoreHealth["kind"][] = ["ok", "degraded", "unreachable", "failed"];
 
 /** The samples of every metric. A metric without samples does not exist for this store, or could not be read. */
-export function samplesOf(readings: Readings): Record<FamilyName, readonly Sample[]> {
-  const { meters, thread, storeKind, health, isDamaged, statistics, subscribers, backlog, now } = readings;
-  const { requests, commits, attempts, lags } = meters;
+export function samplesOf(readings: Readings): Samples<FamilyName> & Samples {
+  const { meters, thread, storeKind, health, isDamaged, statistics, subscribers, added } = readings;
+  const { requests, commits, lags } = meters;
   const { inProgress } = requests;
   const { logBytes, logWaitingBytes, pools = {} } = statistics ?? {};
   const byPool = Object.entries(pools);
@@ -90,31 +96,15 @@ export function samplesOf(readings: Readings): Record<FamilyName, readonly Sampl
     })),
     holdfast_feed_subscribers: optional(subscribers),
     holdfast_feed_lag_seconds: optional(subscribers === undefined ? undefined : lags.longest),
-    ...webhookSamples(backlog, now),
     ...peopleSamples(readings),
-    holdfast_webhook_attempt_duration_seconds: attempts.all.flatMap(
-      histogramSamples("holdfast_webhook_attempt_duration_seconds"),
-    ),
+    ...Object.assign({}, ...added.map(({ counted, stored }) => ({ ...counted(), ...stored }))),
     holdfast_metrics_source_up: labelled("source", {
       store: statistics === undefined ? 0 : 1,
-      ...("backlog" in readings && { webhooks: backlog === undefined ? 0 : 1 }),
+      ...Object.fromEntries(
+        added.flatMap((each) => ("stored" in each ? [[each.name, each.stored === undefined ? 0 : 1]] : [])),
+      ),
       ...("stateOfPeople" in readings && { users: readings.stateOfPeople === undefined ? 0 : 1 }),
     }),
-  };
-}
-
-function webhookSamples(backlog: Backlog | undefined, now: number) {
-  if (backlog === undefined)
-    return {
-      holdfast_webhooks: [],
-      holdfast_webhook_deliveries: [],
-      holdfast_webhook_oldest_pending_age_seconds: [],
-    };
-  const { enabled, disabled, waiting, retrying, dead, oldestAt = now } = backlog;
-  return {
-    holdfast_webhooks: labelled("state", { enabled, disabled }),
-    holdfast_webhook_deliveries: labelled("state", { waiting, retrying, dead }),
-    holdfast_webhook_oldest_pending_age_seconds: [plain(Math.max(0, now - oldestAt) / 1_000)],
   };
 }
 
@@ -150,34 +140,10 @@ function countOf(durations: readonly Labelled[]): number {
   return durations.reduce((sum, { histogram }) => histogram.counts.reduce((all, each) => all + each, sum), 0);
 }
 
-function plain(value: number): Sample {
-  return { labels: {}, value };
-}
-
 function optional(value: number | undefined): Sample[] {
   return value === undefined ? [] : [plain(value)];
 }
 
-function labelled(label: string, values: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
-}
-
 function alone(name: FamilyName, histogram: Histogram): Sample[] {
   return histogramSamples(name)({ labels: {}, histogram });
-}
-
-/** The count of each range and of all smaller ones, the sum and the count, as Prometheus wants them. */
-function histogramSamples(name: FamilyName): (each: Labelled) => Sample[] {
-  return ({ labels, histogram: { bounds, counts, sum } }) => {
-    let count = 0;
-    const buckets = counts.map((each, n) => {
-      count += each;
-      return { labels: { ...labels, le: bounds[n] ?? "+Inf" }, value: count, metricName: `${name}_bucket` };
-    });
-    return [
-      ...buckets,
-      { labels, value: sum, metricName: `${name}_sum` },
-      { labels, value: count, metricName: `${name}_count` },
-    ];
-  };
 }

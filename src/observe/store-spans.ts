@@ -11,7 +11,7 @@ import {
 import { Problem } from "../errors.ts";
 import type { Commit } from "../store/port/commit.ts";
 import { type Store, withMethods } from "../store/port/store.ts";
-import type { Origins } from "./delivery-spans.ts";
+import type { Origins } from "./origins.ts";
 
 /** What the spans of a store need. */
 export interface StoreTracing {

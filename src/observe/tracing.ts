@@ -4,15 +4,15 @@ import { type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import { about } from "../about.ts";
 import type { RequestTracer } from "../http/service.ts";
 import type { Store } from "../store/port/store.ts";
-import type { DeliveryTracer } from "../webhooks/delivery.ts";
-import { createDeliveryTracer, Origins } from "./delivery-spans.ts";
+import { Origins, type WorkTracing } from "./origins.ts";
 import { createRequestTracer } from "./request-spans.ts";
 import { tracedStore } from "./store-spans.ts";
 
 /** What makes spans. Each member is given to the room that does the work. */
 export interface Tracing {
   requests: RequestTracer;
-  deliveries: DeliveryTracer;
+  /** For work in the background. */
+  work: WorkTracing;
   /** The same store, but what requests do in it has spans. */
   storeWithSpans(store: Store): Store;
   /** Sends all spans that have ended. */
@@ -54,7 +54,7 @@ export function createTracing(storeKind: string, warn: (text: string) => void): 
   const registered: Flushable = provider.getDelegate?.() ?? provider;
   return {
     requests: createRequestTracer(tracer),
-    deliveries: createDeliveryTracer(tracer, origins),
+    work: { tracer, origins },
     storeWithSpans: (store) => tracedStore(store, { tracer, origins, storeKind }),
     flush: async () => {
       const over = new AbortController();

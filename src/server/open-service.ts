@@ -6,6 +6,14 @@ import { type Logger, pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
+import {
+  endpointsOf,
+  type LoadedCapability,
+  loadCapabilities,
+  type OpenCapabilities,
+  type ReplacedInCapabilities,
+} from "../capabilities/all.ts";
+import type { Core, OpenCapability } from "../capability.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
 import { createSharedFrames } from "../changes/feed.ts";
 import { LastStates } from "../changes/last-states.ts";
@@ -16,23 +24,16 @@ import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { clockSeconds } from "../counters.ts";
-import { Expiry } from "../expiry/expired.ts";
+import { Expiry, nothingExpires } from "../expiry/expired.ts";
 import { liveStore } from "../expiry/live-store.ts";
 import { Sweeper } from "../expiry/sweeper.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { type Counting, startCounting } from "../http/admission/exact-counts.ts";
 import { createTurns } from "../http/admission/turns.ts";
-import { endpointTable } from "../http/endpoints/endpoint-table.ts";
+import { createEndpointTable } from "../http/endpoints/endpoint-table.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import {
-  type Feed,
-  findCollection,
-  type KeyAdministration,
-  type Log,
-  type Metrics,
-  type Service,
-} from "../http/service.ts";
+import type { Feed, KeyAdministration, Log, Metrics, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
@@ -47,17 +48,12 @@ import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
 import { TaskRecords } from "../tasks/task-records.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { UserRecords } from "../users/user-records.ts";
-import { AllowList, resolveHost } from "../webhooks/addresses.ts";
-import type { WebhookOptions } from "../webhooks/delivery.ts";
-import { KeptSecrets } from "../webhooks/kept-secrets.ts";
-import { WebhookRecords } from "../webhooks/webhook-records.ts";
-import { Webhooks } from "../webhooks/webhooks.ts";
 import type { Call } from "./calls.ts";
 import type { People, PeopleParts } from "./open-users.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
 
-/** What a program or test can provide. */
-export interface ServiceOptions {
+/** What a program or test can provide. A test can replace parts of capabilities. */
+export interface ServiceOptions extends ReplacedInCapabilities {
   /** @default a log without output */
   log?: Log;
   /** Called once when the store has failed permanently. The program should then stop. */
@@ -72,14 +68,12 @@ export interface ServiceOptions {
   now?: () => number;
   /** A clock in milliseconds that never goes back, for tests. @default performance.now */
   elapsed?: () => number;
-  /** Whether webhooks deliver. @default true, unless the service is read-only */
+  /** Whether it works in the background, such as deliveries. @default true, unless the service is read-only */
   delivers?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
   thread?: ThreadPart;
   /** The clock of the sweep that deletes expired resources, for tests. @default that of the machine */
   sweepClock?: Clock;
-  /** How webhooks are delivered, for tests. */
-  webhooks?: Partial<Pick<WebhookOptions, "clock" | "random" | "resolve" | "requestMs">>;
   /** Called with each mail that a local service without a mail server keeps. @default nothing happens */
   onLocalMail?: (mail: KeptMail) => void;
   /** How often a quiet stream sends its position, in milliseconds, for tests. @default 15000 */
@@ -120,8 +114,8 @@ interface OtherThread {
 export interface OpenService {
   service: Service;
   store: Store;
-  /** Also set if the service has no administrators over HTTP. */
-  webhooks: Webhooks;
+  /** The open capabilities, by name. */
+  capabilities: OpenCapabilities;
   /** The people who sign in; absent without `auth.users`. */
   people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users" | "mailFolder">;
   /** Whether the store is prepared, and when it is. */
@@ -185,17 +179,18 @@ function addMetrics(
   { createMetrics, createThreadMetrics }: typeof import("../observe/metrics.ts"),
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
-  const { service, webhooks, people } = opened;
+  const { service, capabilities, people } = opened;
   const { feed, counts, hasStarted, now } = service;
   const ofPeople = people && { ...people, sessions: () => people.users.records.count("_sessions") };
   const streams = feed && counts.streams;
-  const sources = { storeKind: kind, store, streams, people: ofPeople, hasStarted, now };
+  const added = Object.values<OpenCapability>(capabilities).flatMap(({ metrics = [] }) => metrics);
+  const sources = { storeKind: kind, store, streams, people: ofPeople, added, hasStarted, now };
   if (thread.kind === "main") {
-    service.metrics = createMetrics(meters, { ...sources, thread: 0, webhooks }, thread.othersMetrics);
+    service.metrics = createMetrics(meters, { ...sources, thread: 0 }, thread.othersMetrics);
   } else {
     const { number, metrics } = thread;
     service.metrics = metrics;
-    opened.metricsOfThread = createThreadMetrics(meters, { ...sources, thread: number, webhooks: undefined });
+    opened.metricsOfThread = createThreadMetrics(meters, { ...sources, thread: number });
   }
 }
 
@@ -223,7 +218,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
     return opened;
   };
-  const keptSecrets = new KeptSecrets(() => (config.secrets.length > 0 ? vault() : undefined));
+  const capabilities = await loadCapabilities();
+  const added = new Map<string, OpenCapability>();
   let isDraining = false;
   const newUuid = createUuidSource();
   const people = await peopleOf(config, {
@@ -241,29 +237,13 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     meter: meters?.people,
   });
   const expiring = expiringOf(store, config, options);
-  const preparation = await prepareStore({
-    prepare: async () => {
-      await store.reach?.();
-      if (thread.kind === "main") await declare(store, config);
-      secret = await store.secret();
-      opened = await vaultOf(store, config, now);
-      await expiring?.storeClock.measure();
-      await people?.prepare();
-      if (thread.kind === "main" && !config.readOnly && config.secrets.length > 0)
-        await keptSecrets.encryptAll(new WebhookRecords(store), { now });
-    },
-    mayWait: store.reach !== undefined,
-    after: thread.kind === "other" ? thread.prepared : undefined,
-    log,
-    reasonOf: (error) => reasonOf(config.store, error),
-    onFailure: options.onFailure,
-  });
+  let preparation: Preparation | undefined;
   const stopping = new AbortController();
   const tags = createTags(() => secret);
   const positions = createPositions(() => secret);
   const service: Service = {
-    store: expiring === undefined ? store : liveStore(store, expiring.terms),
-    ...(expiring && { expiry: expiring.expiry }),
+    store: expiring?.live ?? store,
+    expired: expiring?.expiry ?? nothingExpires,
     load: (...args) => startWhenFree(() => store.load(...args), http.limits.handlerTimeoutMs),
     exclusively: (...args) => startWhenFree(() => store.exclusively(...args), http.limits.handlerTimeoutMs),
     ...(http.hasFeed && {
@@ -275,13 +255,6 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
         ...(meters && { lags: meters.lags }),
       }),
     }),
-    authenticate: await authenticateOf(config, {
-      keys: store.keys,
-      now,
-      elapsed,
-      sessions: people?.users.sessions,
-      warn: (text) => log.warn(text),
-    }),
     ...(people && { users: people.users, keptMails: people.keptMails }),
     turnBudget,
     now,
@@ -289,8 +262,9 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     log,
     tags,
     isDraining: () => isDraining,
-    hasStarted: preparation.isComplete,
-    endpoints: endpointTable,
+    hasStarted: () => preparation?.isComplete() === true,
+    endpoints: createEndpointTable(endpointsOf(capabilities, added)),
+    participants: new Map(),
     isEmbedded,
     isForLoopback: isEmbedded && config.isLocal && config.auth?.users !== undefined,
     collections: config.collections,
@@ -314,14 +288,50 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...(tracing && { tracer: tracing.requests }),
     isObserved: meters !== undefined || tracing !== undefined,
   };
-  const webhooks = createWebhooks(service, config, {
-    secrets: keptSecrets,
-    isShared: config.store.kind !== "sqlite" || thread.counting.counts.threads > 1,
-    onAttempt: meters?.attempts.note,
-    tracer: tracing?.deliveries,
-    ...options.webhooks,
+  await openAll(
+    capabilities,
+    added,
+    { config, replaced: options },
+    {
+      service,
+      store,
+      isShared: config.store.kind !== "sqlite",
+      vault: () => (config.secrets.length > 0 ? vault() : undefined),
+      isMetered: meters !== undefined,
+      tracing: tracing?.work,
+    },
+  );
+  const isWorker = thread.kind === "main" && !config.readOnly;
+  const stopCapabilities = async () => {
+    for (const each of added.values()) await each.stop?.();
+  };
+  const prepared = await prepareStore({
+    prepare: async () => {
+      await store.reach?.();
+      if (thread.kind === "main") await declare(store, config);
+      secret = await store.secret();
+      opened = await vaultOf(store, config, { capabilities, now });
+      await expiring?.storeClock.measure();
+      await people?.prepare();
+      for (const each of added.values()) await each.prepare?.({ works: isWorker });
+    },
+    mayWait: store.reach !== undefined,
+    after: thread.kind === "other" ? thread.prepared : undefined,
+    log,
+    reasonOf: (error) => reasonOf(config.store, error),
+    onFailure: options.onFailure,
+  }).catch(async (error: unknown) => {
+    await stopCapabilities();
+    throw error;
   });
-  if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
+  preparation = prepared;
+  service.authenticate = await authenticateOf(config, {
+    keys: store.keys,
+    others: [...added.values()].flatMap(({ authenticator = [] }) => authenticator),
+    now,
+    elapsed,
+    sessions: people?.users.sessions,
+  });
   if (http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
   let step: Promise<TaskStep> | undefined;
   const tasks = new Tasks({
@@ -329,7 +339,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     store,
     now,
     newUuid,
-    isReady: preparation.isComplete,
+    isReady: service.hasStarted,
     isShared: config.store.kind !== "sqlite",
     step: async (...args) => {
       step ??= createTaskStep(service, tasks);
@@ -338,20 +348,19 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     warn: (text) => log.warn(text),
   });
   service.tasks = tasks;
-  if (!config.readOnly && thread.kind === "main") tasks.start();
-  if (!config.readOnly && thread.kind === "main" && options.delivers !== false) {
-    webhooks.start();
-    people?.start();
-  }
+  const works = isWorker && options.delivers !== false;
+  if (isWorker) tasks.start();
+  for (const each of added.values()) each.start?.({ works });
+  if (works) people?.start();
   const sweeper =
     expiring &&
     new Sweeper({
       ...expiring,
       store,
-      sweeps: !config.readOnly && thread.kind === "main" && options.delivers !== false,
+      sweeps: works,
       clock: options.sweepClock ?? systemClock(now),
       isShared: config.store.kind !== "sqlite",
-      isReady: preparation.isComplete,
+      isReady: service.hasStarted,
       newUuid,
       warn: (text) => log.warn(text),
     });
@@ -362,9 +371,9 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   return {
     service,
     store,
-    webhooks,
+    capabilities: Object.fromEntries(added) as unknown as OpenCapabilities,
     ...(people && { people }),
-    preparation,
+    preparation: prepared,
     offerFirstKey: (plan) => {
       const offer = offerFirstKey(plan, sharedClock());
       acceptFirstKey(offer);
@@ -378,10 +387,10 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     close: async () => {
       stopping.abort();
       await sweeper?.stop();
-      await webhooks.stop();
+      await stopCapabilities();
       await tasks.stop();
       await people?.close();
-      await preparation.stop();
+      await prepared.stop();
       await store.close();
       await tracing?.flush();
     },
@@ -393,42 +402,24 @@ function expiringOf(store: Store, { collections }: Config, { now = Date.now, log
   if (collections.values().every(({ expires }) => expires === undefined)) return undefined;
   const storeClock = new StoreClock(store);
   const terms = { collections, now: () => now() + storeClock.offsetMs };
-  return { storeClock, terms, expiry: new Expiry({ ...terms, store, warn: (text) => log.warn(text) }) };
+  const expiry = new Expiry({ ...terms, store, warn: (text) => log.warn(text) });
+  return { storeClock, expiry, live: liveStore(store, terms, (commit) => expiry.commit(commit)) };
 }
 
-/** The webhooks of a service. They do not deliver yet. `replaced` has parts that the program or a test provides. */
-function createWebhooks(
-  service: Service,
-  { webhooks }: Config,
-  replaced: Partial<WebhookOptions> & Pick<WebhookOptions, "isShared" | "secrets">,
-): Webhooks {
-  const { store, feed, now, newUuid, log, access } = service;
-  const viewOf = (name: string, roles: readonly string[]) => {
-    const collection = findCollection(service, name);
-    const principal = { subject: "", roles, claims: {}, scopes: undefined };
-    return collection === undefined || access === undefined
-      ? collection
-      : access.viewFor(collection, principal);
-  };
-  return new Webhooks({
-    store,
-    feed,
-    clock: systemClock(now),
-    random: Math.random,
-    resolve: resolveHost,
-    requestMs: 15_000,
-    allow: new AllowList(webhooks.allow),
-    prefix: service.settings.prefix,
-    viewOf,
-    collectionNames: () =>
-      [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(
-        (name) => findCollection(service, name) !== undefined,
-      ),
-    isReady: service.hasStarted,
-    newUuid,
-    warn: (message) => log.warn(message),
-    ...replaced,
-  });
+/** Opens the capabilities into `opened`, and lets the service use them. They do not work in the background yet. */
+async function openAll(
+  capabilities: readonly LoadedCapability[],
+  opened: Map<string, OpenCapability>,
+  { config, replaced }: { config: Config; replaced: ReplacedInCapabilities },
+  core: Core,
+): Promise<void> {
+  const { service } = core;
+  for (const { name, open } of capabilities)
+    opened.set(name, await open(core, config[name] as never, replaced[name] as never));
+  const own = [...opened.values()].flatMap(({ collections = [] }) => collections);
+  service.participants = new Map(own.map(({ collection, participant }) => [collection.name, participant]));
+  if (config.access === undefined || config.access.hasAdministrators)
+    service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
 }
 
 /** A clock in milliseconds that is the same in all threads. */
@@ -449,19 +440,28 @@ async function authenticateOf(
   parts: Omit<AuthParts, "settings">,
 ): Promise<Authenticate | undefined> {
   if (auth === undefined) return undefined;
-  const { openAuthenticate } = await import("../access/authenticate.ts");
-  return openAuthenticate({ settings: auth, ...parts });
+  const { createAuthenticate } = await import("../access/authenticate.ts");
+  return createAuthenticate({ settings: auth, ...parts });
 }
 
 /**
  * The vault, for people and if the service was given a secret. Its code is not loaded otherwise. Throws StartError if a secret is
  * missing or wrong, and the errors of the store.
  */
-async function vaultOf(store: Store, config: Config, now: () => number): Promise<Vault | undefined> {
+async function vaultOf(
+  store: Store,
+  config: Config,
+  { capabilities, now }: { capabilities: readonly LoadedCapability[]; now: () => number },
+): Promise<Vault | undefined> {
   const isNeeded = config.auth?.users !== undefined || config.secrets.length > 0;
-  if (!isNeeded && !(await new WebhookRecords(store).haveEncrypted())) return undefined;
+  if (!isNeeded && !(await haveEncrypted(capabilities, store))) return undefined;
   const { openVault } = await import("../users/open-vault.ts");
   return openVault(store, { ...config, isSqlite: config.store.kind === "sqlite", now });
+}
+
+async function haveEncrypted(capabilities: readonly LoadedCapability[], store: Store): Promise<boolean> {
+  for (const { inStore } of capabilities) if (await inStore?.hasEncrypted?.(store)) return true;
+  return false;
 }
 
 /** Without `auth.users`, the code of people is not loaded. */

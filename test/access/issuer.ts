@@ -2,8 +2,8 @@
 import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { JwksPlace, JwtSettings } from "../../src/access/authenticate.ts";
-import { type Algorithm, allAlgorithms } from "../../src/access/jwt/key-set.ts";
+import { type Algorithm, allAlgorithms } from "../../src/capabilities/tokens/key-set.ts";
+import type { JwksPlace, JwtSettings } from "../../src/capabilities/tokens/settings.ts";
 
 export const issuer = "https://id.example.org/";
 export const audience = "articles";

@@ -1,9 +1,9 @@
 /** Valid tokens, and attacks with invalid ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JwtSettings } from "../../src/access/authenticate.ts";
-import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
-import { Tokens } from "../../src/access/jwt/tokens.ts";
+import { allAlgorithms } from "../../src/capabilities/tokens/key-set.ts";
+import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
+import { Tokens } from "../../src/capabilities/tokens/tokens.ts";
 import { refuses } from "./check.ts";
 import {
   claimsAt,
@@ -246,7 +246,7 @@ describe("a token that was checked once", () => {
   });
 
   test("is forgotten again where many come after it, the oldest first", async () => {
-    const { TokenCache } = await import("../../src/access/jwt/tokens.ts");
+    const { TokenCache } = await import("../../src/capabilities/tokens/tokens.ts");
     const cache = new TokenCache();
     const principal = { subject: "kim", roles: [], claims: {}, scopes: undefined };
     cache.get("0", [], 0);
@@ -260,7 +260,7 @@ describe("a token that was checked once", () => {
   });
 
   test("is removed when the tokens in the cache are too long together, the oldest first", async () => {
-    const { TokenCache } = await import("../../src/access/jwt/tokens.ts");
+    const { TokenCache } = await import("../../src/capabilities/tokens/tokens.ts");
     const cache = new TokenCache();
     const keys = [] as const;
     const known = { principal: { subject: "kim", roles: [], claims: {}, scopes: undefined }, validUntil: 1 };

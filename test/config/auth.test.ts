@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
+import { allAlgorithms } from "../../src/capabilities/tokens/key-set.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";
@@ -38,7 +38,7 @@ test("without auth nobody is asked who they are, and pages of this machine may c
 
 test("with auth the service may listen anywhere, and no page may call that is not named", async () => {
   const { auth, http, host } = await load({ auth: { keys: true } }, { host: "0.0.0.0" });
-  assert.deepEqual(auth, { keys: true, jwt: undefined });
+  assert.deepEqual(auth, { keys: true });
   assert.deepEqual([host, http.corsOrigins], ["0.0.0.0", []]);
   const named = await load({ auth: { keys: true }, cors: { origins: ["loopback"] } });
   assert.deepEqual(named.http.corsOrigins, ["loopback"]);
@@ -58,8 +58,8 @@ test("administrators are read, and their roles count as named by the configurati
 });
 
 test("of a token everything has its default but issuer, audience and keys", async () => {
-  const { auth } = await load(withJwt({}));
-  assert.deepEqual(auth?.jwt, {
+  const { tokens } = await load(withJwt({}));
+  assert.deepEqual(tokens, {
     issuer: sound.issuer,
     audience: ["articles"],
     jwks: { kind: "inline", jwks: sound.jwks },
@@ -71,12 +71,12 @@ test("of a token everything has its default but issuer, audience and keys", asyn
 
 test("what is said of a token is taken", async () => {
   const claims = { subjectClaim: "oid", rolesClaim: "groups", tenantClaim: "tid", scopeClaim: "scp" };
-  const { auth } = await load(
+  const { tokens } = await load(
     withJwt({ audience: ["a", "b"], algorithms: ["EdDSA", "ES256"], onlyAccessTokens: true, ...claims }),
   );
-  const { audience, algorithms, onlyAccessTokens } = auth?.jwt ?? {};
+  const { audience, algorithms, onlyAccessTokens } = tokens ?? {};
   assert.deepEqual([audience, algorithms, onlyAccessTokens], [["a", "b"], ["EdDSA", "ES256"], true]);
-  assert.deepEqual(auth?.jwt?.claims, { subject: "oid", roles: "groups", tenant: "tid", scope: "scp" });
+  assert.deepEqual(tokens?.claims, { subject: "oid", roles: "groups", tenant: "tid", scope: "scp" });
 });
 
 for (const url of [
@@ -86,14 +86,14 @@ for (const url of [
   "http://[::1]:1/k",
 ]) {
   test(`keys may be at ${url}`, async () => {
-    assert.deepEqual((await load(withJwt({ jwks: url }))).auth?.jwt?.jwks, { kind: "url", url });
+    assert.deepEqual((await load(withJwt({ jwks: url }))).tokens?.jwks, { kind: "url", url });
   });
 }
 
 test("keys may be in a file, which is looked for from the working directory", async () => {
-  const { auth } = await load(withJwt({ jwks: "keys/jwks.json" }));
+  const { tokens } = await load(withJwt({ jwks: "keys/jwks.json" }));
   assert.match(
-    auth?.jwt?.jwks.kind === "file" ? auth.jwt.jwks.path : "",
+    tokens?.jwks.kind === "file" ? tokens.jwks.path : "",
     /^\/.*\/holdfast-test-\w+\/keys\/jwks\.json$/,
   );
 });

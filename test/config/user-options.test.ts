@@ -76,7 +76,6 @@ test("of the people who sign in everything has its default but the collection", 
   const { auth } = await load(withUsers());
   assert.deepEqual(auth, {
     keys: false,
-    jwt: undefined,
     users: {
       collection: "users",
       mirror: {},
@@ -257,7 +256,7 @@ test("a token acts as a user only where there are users", async () => {
   };
   await refuses({ auth: { jwt } }, /^auth\.jwt\.actAsUsers \| .*there are no users to act as/);
   const both = await load({ collections, auth: { jwt, users: { collection: "users" } } });
-  assert.equal(both.auth?.jwt?.actAsUsers, true);
+  assert.equal(both.tokens?.actAsUsers, true);
 });
 
 test("only a local service with users and without a mail server keeps its mails", async () => {

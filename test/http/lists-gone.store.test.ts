@@ -7,8 +7,8 @@ import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { createTags } from "../../src/access/tags.ts";
 import { openCollection } from "../../src/collection/collection.ts";
+import { nothingExpires } from "../../src/expiry/expired.ts";
 import { startCounting } from "../../src/http/admission/exact-counts.ts";
-import { endpointTable } from "../../src/http/endpoints/endpoint-table.ts";
 import { closeServer, createHttpServer } from "../../src/http/wire/http-server.ts";
 import { createKeyedQueue } from "../../src/store/core/keyed-queue.ts";
 import { createTurnBudget } from "../../src/store/core/turn-budget.ts";
@@ -19,6 +19,7 @@ import type { Store } from "../../src/store/port/store.ts";
 import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";
 import { openConnection, parseAnswers } from "./connection.ts";
+import { endpointTable } from "./endpoint-table.ts";
 import { plainSettings } from "./plain-settings.ts";
 
 interface Watched {
@@ -68,6 +69,8 @@ async function startWatched(
       load: (...args) => watched.load(...args),
       exclusively: (...args) => watched.exclusively(...args),
       collections: new Map([["things", openCollection("things")]]),
+      expired: nothingExpires,
+      participants: new Map(),
       openCollections: false,
       endpoints: endpointTable,
       configuration: { file: undefined, options: [] },

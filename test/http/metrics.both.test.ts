@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
-import { families, processMetrics } from "../../src/observe/families.ts";
+import { processMetrics } from "../../src/observe/families.ts";
 import { type Exposition, familyOf, readExposition } from "../metrics/exposition.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";
 import { until } from "../until.ts";
 import { auth, sendAs, sendWith } from "./access/callers.ts";
+import { families } from "./families.ts";
 import { follow } from "./follow.ts";
 import { type Service, type ServiceOptions, startFor, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";

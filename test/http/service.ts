@@ -9,6 +9,7 @@ import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
+import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
@@ -100,7 +101,7 @@ export interface ServiceOptions {
   /** Whether to check its responses against the OpenAPI document. @default true */
   isWatched?: boolean;
   /** @default no authentication */
-  auth?: AuthOption;
+  auth?: TestAuth;
   /** @default loopback receivers only */
   webhooks?: { allow: readonly string[] };
   /** The values of HOLDFAST_SECRET. @default none, but one on PostgreSQL with users, which do not make one there */
@@ -114,6 +115,9 @@ export interface ServiceOptions {
   /** Called with each mail that the service keeps instead of sending it. */
   onLocalMail?: StartOptions["onLocalMail"];
 }
+
+/** The option `auth` of a configuration file, after it was read. */
+export type TestAuth = AuthOption & { jwt?: JwtSettings | undefined };
 
 /** One request. The client adds only Host, Connection and Content-Length. */
 export interface Request {
@@ -355,6 +359,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     keyRoles: options.auth?.keyRoles ?? [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
+    tokens: options.auth?.jwt,
     secrets: secrets.flatMap((each) => readSecrets(each)),
     providerSecrets: Object.fromEntries(
       (options.auth?.users?.providers ?? []).map(({ name }) => [name, `secret of ${name}`]),

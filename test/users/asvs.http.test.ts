@@ -135,18 +135,19 @@ test("the list says what a configuration meets", () => {
     ({
       isLocal: false,
       http: { rate: undefined, hstsIncludesSubDomains: false },
-      auth: { users, jwt: undefined },
+      auth: { users },
+      tokens: undefined,
       ...more,
     }) as unknown as Config;
   const met = (given: Config) =>
     asvsLines(given).flatMap((line) => /^met by this configuration: ([\d.]+), /.exec(line)?.[1] ?? []);
   assert.deepEqual(met(config()), ["9.2.2"]);
-  assert.deepEqual(met(config({ auth: { users, jwt: { onlyAccessTokens: false } } })), []);
+  assert.deepEqual(met(config({ tokens: { onlyAccessTokens: false } })), []);
   const strict = {
-    users: { password: { breached: true }, secondFactor: "required" },
-    jwt: { onlyAccessTokens: true },
+    auth: { users: { password: { breached: true }, secondFactor: "required" } },
+    tokens: { onlyAccessTokens: true },
   };
-  const all = config({ http: { rate: {}, hstsIncludesSubDomains: true }, auth: strict });
+  const all = config({ http: { rate: {}, hstsIncludesSubDomains: true }, ...strict });
   assert.deepEqual(met(all), Object.keys(configured));
   const [first = "", ...others] = asvsLines(config({ isLocal: true }));
   for (const number of onlyEncrypted) {

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Option, options } from "../../src/config/options.ts";
+import { options } from "../../src/config/options.ts";
+import type { Option } from "../../src/option.ts";
 
 /** Writes the declarations that the module needs to a folder, and no others. */
 export function writeTypes(outdir: string): void {

@@ -1,8 +1,9 @@
 /** Describes the differences between two configurations in a few words. */
 import { isDeepStrictEqual } from "node:util";
 import type { FileContent } from "../../config/option-values.ts";
-import { type Option, options } from "../../config/options.ts";
+import { options } from "../../config/options.ts";
 import { isObject } from "../../json/values.ts";
+import type { Option } from "../../option.ts";
 import { withoutSecrets } from "../wording.ts";
 
 /** The maximum length of a value in a description, as JSON. */

@@ -111,7 +111,7 @@ async function decide(
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(withPending(service, pending), {
     reserveId: idSource(batch, (name) => service.store.reserveIds(name, 1)),
-    isOver: (collection, text) => service.expiry?.isOver(collection, text, at) === true,
+    isOver: (collection, text) => service.expired.isOver(collection, text, at),
   });
   const inside = { ...write, service: serviceInBatch(service, batch, { overlay, at }) };
   const body = await carryOutAll(inside, batch, overlay);
@@ -173,12 +173,12 @@ function canChangeInstead(
 }
 
 /** The store with the pending states of the resources. */
-function withPending({ store, expiry }: Data, pending: PendingStates = new Map()): Data["store"] {
+function withPending({ store, expired }: Data, pending: PendingStates = new Map()): Data["store"] {
   if (pending.size === 0) return store;
   const read = async (key: Key) => {
     const state = pending.get(nameOf(key))?.state;
     if (state === undefined) return store.read(key);
-    return expiry?.isOver(key.collection, state.text) === true ? undefined : state;
+    return expired.isOver(key.collection, state.text) ? undefined : state;
   };
   return withMethods(store, { read });
 }
@@ -200,7 +200,7 @@ function serviceInBatch(
     pending: undefined, // each operation ends before the next one
     now: () => at,
     newUuid: () => uuid(""), // no collection has this name
-    webhooks: undefined, // a batch has no webhooks
+    ownCollections: undefined, // a batch administers nothing
     isBatch: true,
   };
 }

@@ -3,7 +3,6 @@
  * so it describes only what exists. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
  */
 import { type Collection, openCollection } from "../../collection/collection.ts";
-import { webhookCollection } from "../../webhooks/webhook.ts";
 import { nextTurn } from "../admission/turns.ts";
 import { credentialsOf } from "../endpoint/description.ts";
 import type { EndpointTable } from "../endpoint/router.ts";
@@ -18,15 +17,7 @@ import {
   ref,
 } from "../openapi/described.ts";
 import { examplesFor } from "../openapi/examples.ts";
-import {
-  folded,
-  type Names,
-  namesFor,
-  operationIds,
-  schemaNames,
-  serviceTag,
-  webhooksTag,
-} from "../openapi/names.ts";
+import { folded, type Names, namesFor, operationIds, schemaNames, serviceTag } from "../openapi/names.ts";
 import { parameterParts } from "../openapi/parameters.ts";
 import { problemParts, problemStatuses } from "../openapi/problem-responses.ts";
 import { resourceSchemas } from "../openapi/resource-schemas.ts";
@@ -123,19 +114,14 @@ export function aboutAll(described: DescribedService, version: OpenApiVersion): 
     about(openCollection(""), anyCollection, namesFor("resources", taken), [ref("parameters", "collection")]);
   const open = described.openCollections ? [any()] : [];
   const declared = [...described.collections.values()].map((each) =>
-    about(each, tagFor(each.name), namesFor(each.name, taken), []),
+    about(each, tagFor(each.name, described), namesFor(each.name, taken), []),
   );
+  const own = hasAdministrators(described) ? described.endpoints.ownCollections : [];
   return [
     ...open,
     ...declared,
-    ...webhooksIn(described, (each) => about(each, webhooksTag, namesFor("webhooks", taken), [])),
+    ...own.map(({ collection, tag, called }) => about(collection, tag, namesFor(called, taken), [])),
   ];
-}
-
-/** The collection of webhooks, if anyone can administer the service. */
-function webhooksIn<T>({ access }: Described, describe: (collection: Collection) => T): T[] {
-  if (!hasAdministrators({ access })) return [];
-  return [describe(webhookCollection().collection)];
 }
 
 const anyCollection = "Any collection";
@@ -143,8 +129,9 @@ const ofAnyCollection =
   "Every collection has these operations. Replace `{collection}` in the path with its name, such as `topics`.";
 
 /** A collection can have the same name as a tag of the service. */
-function tagFor(name: string): string {
-  return name === serviceTag || name === webhooksTag ? `${name} (collection)` : name;
+function tagFor(name: string, { endpoints }: DescribedService): string {
+  const isTaken = name === serviceTag || endpoints.ownCollections.some(({ tag }) => tag === name);
+  return isTaken ? `${name} (collection)` : name;
 }
 
 function idsOf({ names }: Pick<About, "names">): string[] {

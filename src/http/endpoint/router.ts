@@ -19,10 +19,21 @@ export interface Endpoints {
   /** The endpoints that a path in collections also has if the request has a query, and the collection has unique keys. */
   byKey: readonly CollectionEndpoint[];
   nested: readonly NestedEndpoint[];
+  /** The internal collections that have the paths of a collection. */
+  ownCollections: readonly OwnCollection[];
   /** What responds where nothing exists. */
   absence: EndpointRow;
   /** What responds to OPTIONS. */
   options: EndpointRow;
+}
+
+/** An internal collection that administrators use with the paths of a collection, and how documents name it. */
+export interface OwnCollection {
+  readonly collection: Collection;
+  /** The tag of its operations. */
+  readonly tag: string;
+  /** The names of its operations and schemas are made from this, such as `webhooks`. */
+  readonly called: string;
 }
 
 /** The endpoints of a path. */
@@ -57,10 +68,12 @@ export class EndpointTable implements EndpointPaths {
   readonly #outside: ReadonlyMap<string, TablePath>;
   /** The paths in collections, by the number of their segments. */
   readonly #shapes: readonly Shape[];
+  readonly ownCollections: readonly OwnCollection[];
   /** The ids of the operations of the service itself, which no collection can use. */
   readonly ids: readonly string[];
 
-  constructor({ own, inCollections, byKey, nested, absence, options }: Endpoints) {
+  constructor({ own, inCollections, byKey, nested, ownCollections, absence, options }: Endpoints) {
+    this.ownCollections = ownCollections;
     this.absence = absence;
     this.options = options;
     this.ids = own.flatMap(({ id }) => (typeof id === "string" ? id : []));

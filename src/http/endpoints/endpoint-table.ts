@@ -1,5 +1,6 @@
-/** The table of all endpoints. Each group has the order of the document. */
-import { EndpointTable } from "../endpoint/router.ts";
+/** The table of all endpoints. Each group has the order of the document. Capabilities add theirs. */
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import { EndpointTable, type OwnCollection } from "../endpoint/router.ts";
 import { accessCheckEndpoint } from "./access-check.ts";
 import { auditEndpoint } from "./audit-entries.ts";
 import { bulkEndpoint } from "./bulk-changes.ts";
@@ -22,42 +23,51 @@ import { factorEndpoints } from "./sign-in-factors.ts";
 import { providerEndpoints } from "./sign-in-providers.ts";
 import { taskEndpoints } from "./tasks.ts";
 import { userAdministrationEndpoints } from "./user-administration.ts";
-import { webhookEndpoints } from "./webhooks.ts";
 
-export const endpointTable = new EndpointTable({
-  own: [
-    batchEndpoint,
-    rewindEndpoint,
-    ...taskEndpoints,
-    collectionDetailsEndpoint,
-    accessCheckEndpoint,
-    configurationEndpoint,
-    ...keyEndpoints,
-    ...webhookEndpoints,
-    ...signInEndpoints,
-    ...factorEndpoints,
-    ...providerEndpoints,
-    ...userAdministrationEndpoints,
-    auditEndpoint,
-    feedEndpoint,
-    collectionsEndpoint,
-    ...documentEndpoints,
-    firstKeyEndpoint,
-  ],
-  inCollections: [
-    ...listEndpoints,
-    collectionFeedEndpoint,
-    bulkEndpoint,
-    deletedEndpoint,
-    queryDeletedEndpoint,
-    restoreDeletedEndpoint,
-    ...resourceEndpoints,
-    importEndpoint,
-    changesEndpoint,
-    restoreEndpoint,
-  ],
-  byKey: byKeyEndpoints,
-  nested: nestedEndpoints,
-  absence: absentEndpoint,
-  options: optionsEndpoint,
-});
+/** What capabilities add to the table. */
+export interface AddedEndpoints {
+  own: readonly Endpoint[];
+  ownCollections: readonly OwnCollection[];
+}
+
+/** The table of a service with these capabilities. */
+export function createEndpointTable(added: AddedEndpoints): EndpointTable {
+  return new EndpointTable({
+    own: [
+      batchEndpoint,
+      rewindEndpoint,
+      ...taskEndpoints,
+      collectionDetailsEndpoint,
+      accessCheckEndpoint,
+      configurationEndpoint,
+      ...keyEndpoints,
+      ...added.own,
+      ...signInEndpoints,
+      ...factorEndpoints,
+      ...providerEndpoints,
+      ...userAdministrationEndpoints,
+      auditEndpoint,
+      feedEndpoint,
+      collectionsEndpoint,
+      ...documentEndpoints,
+      firstKeyEndpoint,
+    ],
+    inCollections: [
+      ...listEndpoints,
+      collectionFeedEndpoint,
+      bulkEndpoint,
+      deletedEndpoint,
+      queryDeletedEndpoint,
+      restoreDeletedEndpoint,
+      ...resourceEndpoints,
+      importEndpoint,
+      changesEndpoint,
+      restoreEndpoint,
+    ],
+    byKey: byKeyEndpoints,
+    nested: nestedEndpoints,
+    ownCollections: added.ownCollections,
+    absence: absentEndpoint,
+    options: optionsEndpoint,
+  });
+}

@@ -208,7 +208,7 @@ const nothing: Written = { count: 0, merged: undefined, reused: new Tally(0) };
 async function writeAll(service: Service, work: Work): Promise<Written> {
   const { collection } = work.operation;
   // What has expired would hold unique values, and the import could refer to it.
-  await service.expiry?.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
+  await service.expired.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
   if (service.store.collections().has(collection.name)) return addAll(service, work, collection.name);
   // As in a create: nothing else creates a collection before this import has ended.
   return service.writes.run("collections", () => {
@@ -255,9 +255,9 @@ async function addAll(
 }
 
 /** All resources of an import expire as of the same time. */
-function isOverNow({ expiry, now }: Service, collection: string): (text: string) => boolean {
+function isOverNow({ expired, now }: Service, collection: string): (text: string) => boolean {
   const at = now();
-  return (text) => expiry?.isOver(collection, text, at) === true;
+  return (text) => expired.isOver(collection, text, at);
 }
 
 function clientWentAway(): Problem {

@@ -3,9 +3,6 @@
 /** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";
 
-/** The tag of webhooks. */
-export const webhooksTag = "Webhooks";
-
 /** The names for one resource of a collection and for several, such as `Article` and `Articles`. */
 export interface Names {
   one: string;

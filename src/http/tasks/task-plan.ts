@@ -78,7 +78,7 @@ async function planRewind({ service, records, request, task: { value: task } }: 
     task: ended({ ...task, total }, "refused", service.now(), reason),
     changes: [],
   });
-  await service.expiry?.sweep(collections); // what has expired would change in the meantime
+  await service.expired.sweep(collections); // what has expired would change in the meantime
   const since = await service.store.changesSince(collections, to).catch((error: unknown) => {
     if (error instanceof HistoryMissing) return error;
     throw error;

@@ -169,7 +169,7 @@ class Slice {
     if ((await records.task(task.value.id))?.version !== task.version) return notFound;
     const { references } = operationIn(this.#work, collection).collection;
     // What has expired would hold ids and unique values, and an import could refer to it.
-    await service.expiry?.sweep([collection, ...references.map((each) => each.collection)]);
+    await service.expired.sweep([collection, ...references.map((each) => each.collection)]);
     const { decisions, at } = await decideItems(this.#work, collection, items, request);
     this.#decisions = decisions.map((decision, index) => this.#refused.get(index) ?? decision);
     this.#changing = this.#decisions.flatMap((each, index) => (isChange(each) ? [index] : []));
@@ -188,7 +188,7 @@ class Slice {
       task: id,
       commit: async (commit) => {
         const since = performance.now();
-        const committed = await (service.expiry ?? service.store).commit(commit);
+        const committed = await service.store.commit(commit);
         this.#busyMs = performance.now() - since;
         return committed;
       },

@@ -46,7 +46,7 @@ const steps: WriteSteps<ChangeOperation, Stored & Judged, ChangeContent> = {
       : judged(service, guard, expected));
     if (current === undefined || !guard.sees(current)) return undefined;
     // The store hides what has expired, but not in a pending state.
-    if (service.expiry?.isOver(key.collection, current.text) === true) return undefined;
+    if (service.expired.isOver(key.collection, current.text)) return undefined;
     if (operation.key !== undefined && !hasKey(JSON.parse(current.text), operation.key)) return undefined;
     hold(write, current);
     requireRight(operation, current);

@@ -104,9 +104,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
     ...terms,
     caller: () => request.ticket.caller(),
   };
-  // The operations of a batch commit in memory.
-  const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;
-  const work = plan.commit === undefined ? store.commit(committed) : plan.commit(committed);
+  const work = plan.commit === undefined ? service.store.commit(committed) : plan.commit(committed);
   if (idempotency !== undefined) idempotency.commit = work;
   try {
     await withinDeadline(service, work, outcomeUnknown);

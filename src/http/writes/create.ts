@@ -88,7 +88,7 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
     const key = keyOf(operation);
     const isAsSent = next === resourceText(collection.idKind, id, withoutId(content));
     // What has expired leaves its version.
-    if (collection.expires !== undefined) await service.expiry?.release(key);
+    if (collection.expires !== undefined) await service.expired.release(key);
     const lastVersion = await service.store.lastVersion(key);
     if (lastVersion > 0) await requireFree(write);
     return planFor(write, { key, current: undefined, next, at, lastVersion, isAsSent });
@@ -186,7 +186,7 @@ async function makeCollection(service: Service, collection: Collection): Promise
   if (!requireFewCollections(service, collection)) return;
   const names = await service.store.collectionNames(); // with those that another thread or instance has just created
   if (!names.includes(collection.name)) requireRoom(service, collection.name, names);
-  if (isInternal(collection.name)) return service.webhooks?.prepare();
+  if (isInternal(collection.name)) return service.participants.get(collection.name)?.prepare?.();
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }
 

@@ -1,12 +1,11 @@
-/** Makes the plan that commits the next state of one resource, after a write has decided it. A webhook has its own plan. */
+/** Makes the plan that commits the next state of one resource, after a write has decided it. */
 import type { Judged } from "../../access/access.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import { type Change, versionOf } from "../../store/port/commit.ts";
-import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
-import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { requirementsFor } from "../caller/judged.ts";
 import { type Result, written } from "../operations/result.ts";
+import type { Settled } from "../participant.ts";
 import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
 import { requireNext } from "./next-state.ts";
 
@@ -34,7 +33,6 @@ interface NextState {
 export async function planFor(write: Write<CollectionWrite>, state: NextState): Promise<CommitPlan> {
   const { service, operation } = write;
   const { key, current, next, at, isNewVersion = false, undone, lastVersion, isAsSent = true } = state;
-  if (isInternal(key.collection)) return planForWebhook(write, state);
   const { path, guard } = operation;
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored & Judged) => written(kind, { stored, path, isAsSent }, guard);
@@ -44,62 +42,49 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
     current === undefined
       ? { key, expect: "absent" as const }
       : { key, expect: current.version, replaced: current.text.length };
+  const participant = service.participants.get(key.collection);
+  const settle = () =>
+    participant?.settle?.({ key, current: current?.text, next, named: state.named?.() ?? new Set() });
   const required = (allowed: AllowedResources, judgedState: Judged | undefined) =>
     judgedState === undefined ? [] : requirementsFor(service, guard, { allowed, state: judgedState, at });
   if (next === undefined) {
     const requires = [guard.visible, guard.allowed("delete")].flatMap((each) => required(each, current));
     const change: Change = { ...replacing, next, ...(requires.length > 0 && { requires }) };
-    return { kind: "plan", changes: [change], at, result: { kind: "deleted" } };
+    const plan: CommitPlan = { kind: "plan", changes: [change], at, result: { kind: "deleted" } };
+    return participant === undefined ? plan : withSettled(plan, await settle());
   }
-  const settled = await requireNext(service, operation, { key, current, next, at });
-  const { text, state: nextState } = settled;
+  const allowed = await requireNext(service, operation, { key, current, next, at });
+  const settled = participant === undefined ? undefined : await settle();
+  const { text = next } = settled ?? {};
   const requires = [
     ...[guard.visible, guard.allowed("update")].flatMap((each) => required(each, current)),
     ...[guard.visible, guard.allowed("delete")].flatMap((each) => required(each, undone?.state)),
-    ...settled.requires,
+    ...allowed.requires,
   ];
-  const change: Change = { ...replacing, next: text };
+  // The store can refuse a reference in the allowed text.
+  const change: Change = { ...replacing, next: settled?.text ?? allowed.text };
   if (requires.length > 0) change.requires = requires;
   if (undone !== undefined) change.after = undone.version;
   if (lastVersion !== undefined) change.last = lastVersion;
-  const result = resultFor({ ...nextState, id: key.id, version: versionOf(change), updatedAt: at });
-  return { kind: "plan", changes: [change], at, result };
+  const made = { ...allowed.state, text, id: key.id, version: versionOf(change), updatedAt: at };
+  return withSettled({ kind: "plan", changes: [change], at, result: resultFor(made) }, settled);
 }
 
-/** The plan for one webhook. The state of its deliveries changes in the same commit. */
-async function planForWebhook(
-  { service, operation }: Write<CollectionWrite>,
-  { key, current, next: asked, at, named = () => new Set(), isAsSent = true }: NextState,
-): Promise<CommitPlan> {
-  const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
-  const { path, guard } = operation;
-  const resultFor = (stored: Stored) =>
-    written(current === undefined ? "created" : "updated", { stored, path, isAsSent }, guard);
-  if (current !== undefined && asked === current.text)
-    return { kind: "plan", changes: [], at, result: resultFor(current) };
-  const { next, changes, secret } = await webhooks.settle({
-    key,
-    current: current?.text,
-    next: asked,
-    named: named(),
-  });
-  const version = (current?.version ?? 0) + 1;
-  const result: Result =
-    next === undefined ? { kind: "deleted" } : resultFor({ id: key.id, version, text: next, updatedAt: at });
-  const expect = current?.version ?? "absent";
+/** The plan with what a participant adds to it. */
+function withSettled(plan: CommitPlan, settled: Settled | undefined): CommitPlan {
+  if (settled === undefined) return plan;
+  const { changes = [], told, onCommitted } = settled;
   return {
-    kind: "plan",
-    changes: [{ key, expect, next }, ...changes],
-    at,
-    result: secret === undefined ? result : withSecret(result, secret),
-    tellsSecret: secret !== undefined,
-    onCommitted: () => webhooks.noteWrite(),
+    ...plan,
+    changes: [...plan.changes, ...changes],
+    ...(told && { result: withTold(plan.result, told), tellsSecret: true }),
+    ...(onCommitted && { onCommitted }),
   };
 }
 
-/** The response with a secret that no other response has. */
-function withSecret(result: Result, secret: string): Result {
+/** The response to a create, with attributes that no other response has. */
+function withTold(result: Result, told: object): Result {
   if (result.kind !== "created") return result;
-  const text = JSON.stringify({ ...JSON.parse(result.stored.text), secret });
+  const text = JSON.stringify({ ...JSON.parse(result.stored.text), ...told });
   return { ...result, stored: { ...result.stored, text } };
 }

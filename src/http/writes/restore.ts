@@ -116,7 +116,7 @@ export async function planRestore(
       isDeleted: deleted !== undefined,
       isNewVersion,
     });
-    if (service.expiry?.isOver(key.collection, next) === true) throw expired(collection);
+    if (service.expired.isOver(key.collection, next)) throw expired(collection);
     const plan = await planFor(write, {
       key,
       current: deleted === undefined ? last : undefined,

@@ -50,7 +50,7 @@ export async function readRewind({ service, request }: Rewind): Promise<Asked> {
 async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
   const { service, request } = write;
   const names = asked.collections.map(({ name }) => name);
-  await service.expiry?.sweep(names); // what has expired would hold unique values
+  await service.expired.sweep(names); // what has expired would hold unique values
   return service.exclusively(names, async (commitNow) => {
     const planned = {
       ...asked,

@@ -58,13 +58,13 @@ async function canBeHolder(
 }
 
 async function holderOf({ service, operation }: Write<WriteByKey>): Promise<(Stored & Judged) | undefined> {
-  const { store, expiry } = service;
+  const { store, expired } = service;
   const { collection, key, guard } = operation;
   const id = await store.holder(collection.name, key.unique, key.value);
   const holder =
     id === undefined ? undefined : await currentOf(service, guard, { collection: collection.name, id });
   // The store hides what has expired, but not what an earlier operation of a batch has made.
-  return holder !== undefined && expiry?.isOver(collection.name, holder.text) === true ? undefined : holder;
+  return holder !== undefined && expired.isOver(collection.name, holder.text) ? undefined : holder;
 }
 
 /** The steps of a PUT that creates the resource. */

@@ -6,7 +6,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/core/back-off.ts";
 import { allChangesOf, type Change } from "../../store/port/commit.ts";
-import { isInternal } from "../../store/port/record.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import { notFound, type Result } from "../operations/result.ts";
 import type { Pending, Surface } from "../service.ts";
@@ -74,8 +73,9 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
     request.ticket.endRead();
   };
   if (!request.content.isComplete) forget(); // the rest can take long to arrive
-  if ("collection" in write.operation && isInternal(write.operation.collection.name))
-    await service.webhooks?.load();
+  const participant =
+    "collection" in write.operation && service.participants.get(write.operation.collection.name);
+  if (participant) await participant.load?.();
   // The content comes before the turn of the write, so that a slow client does not delay other writes.
   const content = await steps.read(write);
   const names = steps.resources(write, content);

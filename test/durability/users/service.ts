@@ -58,7 +58,8 @@ const users: UserSettings = {
 const { origin } = await startServer(
   {
     ...config,
-    auth: { ...config.auth, users, keys: false, jwt: undefined, administrators: [] },
+    auth: { ...config.auth, users, keys: false, administrators: [] },
+    tokens: undefined,
     http: { ...config.http, users },
     providerSecrets: { work: "secret of work" },
   },

@@ -106,10 +106,7 @@ export const expiryFaults: readonly Fault[] = [
     noticedBy,
     test: "a write that needs a unique value deletes its holder in the same commit",
     replacements: [
-      [
-        "const store = (service.isBatch === true ? undefined : service.expiry) ?? service.store;",
-        "const { store } = service;",
-      ],
+      ["    commit,\n    read: (key) => reads.read(key),", "    read: (key) => reads.read(key),"],
     ],
   },
   {
@@ -117,7 +114,12 @@ export const expiryFaults: readonly Fault[] = [
     what: "Each operation of a batch in a collection that expires is a commit of its own.",
     noticedBy: "test/http/expiry-writes",
     test: "is a part of its batch",
-    replacements: [["(service.isBatch === true ? undefined : service.expiry)", "service.expiry"]],
+    replacements: [
+      [
+        "store: overlay.store,",
+        "store: withMethods(overlay.store, { commit: (each) => service.store.commit(each) }),",
+      ],
+    ],
   },
   {
     name: "holder-by-writer",
@@ -131,7 +133,7 @@ export const expiryFaults: readonly Fault[] = [
     what: "A create with the id of an expired resource waits for its delete.",
     noticedBy,
     test: "a create with its id goes on above its version",
-    replacements: [["await service.expiry?.release(key);", "await undefined;"]],
+    replacements: [["await service.expired.release(key);", "await undefined;"]],
   },
   {
     name: "imports-beside-expired",
@@ -139,7 +141,7 @@ export const expiryFaults: readonly Fault[] = [
     noticedBy,
     test: "an import gets them",
     replacements: [
-      ["await service.expiry?.sweep([collection.name, ", "await service.expiry?.sweep([].slice(0, 0) && ["],
+      ["await service.expired.sweep([collection.name, ", "await service.expired.sweep([].slice(0, 0) && ["],
     ],
   },
   {
@@ -156,8 +158,8 @@ export const expiryFaults: readonly Fault[] = [
     test: "a restore sets no new date, and says so",
     replacements: [
       [
-        "service.expiry?.isOver(key.collection, next) === true",
-        "service.expiry?.isOver(key.collection, next) === undefined",
+        "if (service.expired.isOver(key.collection, next))",
+        "if (service.expired.isOver(key.collection, next) === undefined)",
       ],
     ],
   },

@@ -1,13 +1,12 @@
 /** The callers in the tests of rules. Each has a token of one issuer. */
-import type { AuthSettings } from "../../../src/access/authenticate.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import { machineTime } from "../../until.ts";
-import type { Answer, Made, Request, Service } from "../service.ts";
+import type { Answer, Made, Request, Service, TestAuth } from "../service.ts";
 
 const pair = createPair("EdDSA");
 
 /** The authentication that accepts the tokens of the callers. */
-export const auth: AuthSettings = { keys: false, jwt: settingsFor([pair]) };
+export const auth: TestAuth = { keys: false, jwt: settingsFor([pair]) };
 
 /** The claims of the tokens. */
 export const callers = {

@@ -6,22 +6,22 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Access, compileAccess } from "../../../src/access/access.ts";
 import { actions } from "../../../src/access/access-declaration.ts";
-import type { JwtSettings } from "../../../src/access/authenticate.ts";
-import { Tokens } from "../../../src/access/jwt/tokens.ts";
 import type { Principal } from "../../../src/access/principal.ts";
 import { readRules } from "../../../src/access/rules.ts";
 import { createTags } from "../../../src/access/tags.ts";
+import type { JwtSettings } from "../../../src/capabilities/tokens/settings.ts";
+import { Tokens } from "../../../src/capabilities/tokens/tokens.ts";
 import type { Collection } from "../../../src/collection/collection.ts";
 import { defineCollection } from "../../../src/collection/declaration.ts";
 import { withRelations } from "../../../src/collection/relations.ts";
 import { Problem } from "../../../src/errors.ts";
 import { guardOf, requireUse } from "../../../src/http/caller/permission.ts";
-import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import type { HttpRequest } from "../../../src/http/protocol/message.ts";
 import type { Route } from "../../../src/http/route.ts";
 import type { Callers, EndpointMethod, EndpointPath } from "../../../src/http/service.ts";
 import { readUniqueWhere } from "../../../src/query/unique-values.ts";
 import { machineTime } from "../../until.ts";
+import { endpointTable } from "../endpoint-table.ts";
 import { auth, type Caller, callers, tokenFor } from "./callers.ts";
 import {
   actionsOf,

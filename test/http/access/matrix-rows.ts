@@ -1,6 +1,6 @@
 /** The rows of the access matrix: every route and method, its action, and requests that use it. A new route or method needs a row here. */
 import type { Action } from "../../../src/access/access-declaration.ts";
-import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
+import { endpointTable } from "../endpoint-table.ts";
 import type { Request } from "../service.ts";
 
 /** The methods of each path of the table of endpoints. */

@@ -1,8 +1,8 @@
 /** Who can use each endpoint, as a table to read. An endpoint without a line here fails the test: think about who may use it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import type { EndpointPath, Who } from "../../../src/http/service.ts";
+import { endpointTable } from "../endpoint-table.ts";
 
 /**
  * `anyone` needs no credential. `caller`: each caller gets what it can see. `writer` can write something. `administrator`: for all

@@ -9,10 +9,10 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/describe/document.ts";
-import { endpointTable } from "../../../src/http/endpoints/endpoint-table.ts";
 import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
 import { atEndOfFile, atEndOfProcess } from "../../runner/ends.ts";
 import { decoded } from "../decoded.ts";
+import { endpointTable } from "../endpoint-table.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
 

@@ -7,8 +7,8 @@ import {
   isAllowable,
   isPublicAddress,
   NotAllowed,
-} from "../../../src/webhooks/addresses.ts";
-import { send } from "../../../src/webhooks/send.ts";
+} from "../../../src/capabilities/webhooks/addresses.ts";
+import { send } from "../../../src/capabilities/webhooks/send.ts";
 import { machineTime } from "../../until.ts";
 import { loopbackReceivers } from "./loopback.ts";
 import { accept, startReceiver } from "./receiver.ts";

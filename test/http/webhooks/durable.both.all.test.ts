@@ -3,10 +3,14 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { deliveriesName } from "../../../src/capabilities/webhooks/webhook.ts";
+import {
+  deliveryId,
+  disableWebhooks,
+  WebhookRecords,
+} from "../../../src/capabilities/webhooks/webhook-records.ts";
 import { put } from "../../../src/records.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { deliveriesName } from "../../../src/webhooks/webhook.ts";
-import { deliveryId, disableWebhooks, WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
 import { makeFolder } from "../../folder.ts";
 import { machineTime, until } from "../../until.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { type AttemptResult, send } from "../../../src/webhooks/send.ts";
+import { type AttemptResult, send } from "../../../src/capabilities/webhooks/send.ts";
 import { machineTime, until } from "../../until.ts";
 import { loopbackReceivers } from "./loopback.ts";
 

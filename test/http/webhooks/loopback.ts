@@ -1,6 +1,6 @@
 /** Receivers on this machine, without a service. */
-import { AllowList } from "../../../src/webhooks/addresses.ts";
-import { Receivers } from "../../../src/webhooks/receivers.ts";
+import { AllowList } from "../../../src/capabilities/webhooks/addresses.ts";
+import { Receivers } from "../../../src/capabilities/webhooks/receivers.ts";
 
 /** By default, every name is one of this machine. */
 export function loopbackReceivers(

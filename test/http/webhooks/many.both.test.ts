@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { createSecret } from "../../../src/capabilities/webhooks/signature.ts";
+import { statesName, webhooksName } from "../../../src/capabilities/webhooks/webhook.ts";
+import { WebhookRecords } from "../../../src/capabilities/webhooks/webhook-records.ts";
 import { openCollection } from "../../../src/collection/collection.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { put } from "../../../src/records.ts";
 import { openService } from "../../../src/server/open-service.ts";
 import { recordOf } from "../../../src/store/port/record.ts";
-import { createSecret } from "../../../src/webhooks/signature.ts";
-import { statesName, webhooksName } from "../../../src/webhooks/webhook.ts";
-import { WebhookRecords } from "../../../src/webhooks/webhook-records.ts";
 import { makeFolder } from "../../folder.ts";
 import { machineTime, until } from "../../until.ts";
 import { startReceiver } from "./receiver.ts";
@@ -65,7 +65,7 @@ async function openOwing(
       at,
     );
   }
-  opened.webhooks.noteWrite();
+  opened.capabilities.webhooks.wake();
   return { opened, counts };
 }
 
@@ -75,9 +75,9 @@ test("a hundred webhooks with a silent receiver read their first page only", asy
   const { opened, counts } = await openOwing(t, { url: receiver.url, events: 1_000, text: "" });
   await until("the receiver has its requests", () => receiver.mostAtOnce() >= 8);
   await untilQuiet(counts);
-  const webhook = await opened.webhooks.webhook("hook1");
+  const webhook = await opened.capabilities.webhooks.webhook("hook1");
   assert.ok(webhook);
-  const { waiting } = (await opened.webhooks.status(webhook)) as { waiting: number };
+  const { waiting } = (await opened.capabilities.webhooks.status(webhook)) as { waiting: number };
   assert.equal(waiting, 1_000);
   assert.equal(receiver.mostAtOnce(), 8);
   assert.ok(counts.events <= webhooks * 100, `${counts.events} of ${webhooks * 1_000} events were read`);

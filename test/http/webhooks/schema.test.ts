@@ -1,10 +1,10 @@
 /** The schema of webhooks is a constant: this test checks it, so no service has to. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { webhookCollection } from "../../../src/capabilities/webhooks/webhook.ts";
 import { compileSchema } from "../../../src/collection/declaration.ts";
 import { createPatterns } from "../../../src/collection/patterns.ts";
 import { createEngine } from "../../../src/collection/schema-engine.ts";
-import { webhookCollection } from "../../../src/webhooks/webhook.ts";
 
 /** The prototype of all engines of the program. Tests that import Ajv get another one. */
 const engines = Object.getPrototypeOf(createEngine({ compilePattern: createPatterns() })) as ReturnType<

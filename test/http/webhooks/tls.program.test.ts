@@ -6,7 +6,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { send } from "../../../src/webhooks/send.ts";
+import { send } from "../../../src/capabilities/webhooks/send.ts";
 import { machineTime } from "../../until.ts";
 import { makeCertificate } from "../certificates.ts";
 import { loopbackReceivers } from "./loopback.ts";

@@ -1,24 +1,23 @@
 /** One delivery: the signed request with the body of its event, what an attempt changes, and when the next one follows. */
-import type { CommitWatch } from "../changes/commit-watch.ts";
-import { eventText } from "../changes/event.ts";
-import type { FeedParts } from "../changes/feed.ts";
-import type { Clock } from "../clock.ts";
-import type { HistoryStore, ServingStore, Store } from "../store/port/store.ts";
+import type { CommitWatch } from "../../changes/commit-watch.ts";
+import { eventText } from "../../changes/event.ts";
+import type { FeedParts } from "../../changes/feed.ts";
+import type { Clock } from "../../clock.ts";
+import type { ChangeOrigin } from "../../observe/origins.ts";
+import type { HistoryStore, ServingStore, Store } from "../../store/port/store.ts";
 import type { KeptSecrets } from "./kept-secrets.ts";
+import type { Attempts } from "./metrics.ts";
 import type { ReceiverParts } from "./receivers.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
 import { viewOfWebhook, type Webhook, type WebhookRules } from "./webhook.ts";
 import type { DeliveryRecord, WebhookRecords, WebhookState } from "./webhook-records.ts";
 
-/** The change that an event is about. */
-export type EventOrigin = Pick<DeliveryRecord, "collection" | "sequence">;
-
 /** Makes spans of the requests to receivers. */
 export interface DeliveryTracer {
-  /** Sends a request in a span. `send` gets the headers that continue the trace. `origin` is absent for test events. */
+  /** Sends a request in a span. `send` gets the headers that continue the trace. `origin`: the change; absent for test events. */
   deliver(
-    request: { url: string; origin: EventOrigin | undefined },
+    request: { url: string; origin: ChangeOrigin | undefined },
     send: (headers: Record<string, string>) => Promise<AttemptResult | undefined>,
   ): Promise<AttemptResult | undefined>;
 }
@@ -47,8 +46,8 @@ export interface WebhookParts extends WebhookRules, SendParts {
   newUuid: () => string;
   /** Makes a span of each attempt. @default there are no spans */
   tracer?: DeliveryTracer | undefined;
-  /** Called with the result of each attempt. @default nothing is counted */
-  onAttempt?: ((result: Pick<AttemptResult, "isDelivered" | "milliseconds">) => void) | undefined;
+  /** Counts attempts. @default nothing is counted */
+  attempts?: Attempts | undefined;
   warn: (message: string) => void;
 }
 
@@ -61,8 +60,8 @@ export interface Sending {
   state: WebhookState | undefined;
   /** The id of the event. */
   event: string;
-  /** Absent for a test event. */
-  origin: EventOrigin | undefined;
+  /** The change. Absent for a test event. */
+  origin: ChangeOrigin | undefined;
   body: string;
 }
 
@@ -95,7 +94,7 @@ export async function sendSigned(
     send(parts, { url, headers: { ...more, ...webhook.headers, ...signed }, body }, signal);
   const { tracer } = parts;
   const result = await (tracer === undefined ? sendWith({}) : tracer.deliver({ url, origin }, sendWith));
-  if (result !== undefined) parts.onAttempt?.(result);
+  if (result !== undefined) parts.attempts?.note(result);
   return result;
 }
 

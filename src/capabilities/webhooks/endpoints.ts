@@ -1,17 +1,23 @@
 /** The endpoints below a webhook: its status, its deliveries, and what an administrator does with it. */
+import type { EndpointOf } from "../../capability.ts";
 import { Problem } from "../../errors.ts";
+import {
+  closedObject,
+  count,
+  hasAdministrators,
+  json,
+  type Part,
+  text,
+} from "../../http/openapi/described.ts";
+import { type Asked, notFound, type Result } from "../../http/operations/result.ts";
+import { requirePreconditions, validatorsOf } from "../../http/protocol/conditional.ts";
+import { jsonType } from "../../http/protocol/message.ts";
+import type { Service } from "../../http/service.ts";
+import { overtaken, type WriteAttempt } from "../../http/writes/commit.ts";
+import { untilCommitted } from "../../http/writes/write.ts";
 import type { Versioned } from "../../records.ts";
-import { type Webhook, webhooksName } from "../../webhooks/webhook.ts";
-import type { Webhooks } from "../../webhooks/webhooks.ts";
-import type { Endpoint } from "../endpoint/endpoint.ts";
-import { closedObject, count, hasAdministrators, json, type Part, text } from "../openapi/described.ts";
-import { webhooksTag } from "../openapi/names.ts";
-import { type Asked, notFound, type Result } from "../operations/result.ts";
-import { requirePreconditions, validatorsOf } from "../protocol/conditional.ts";
-import { jsonType } from "../protocol/message.ts";
-import { findCollection, type Service } from "../service.ts";
-import { overtaken, type WriteAttempt } from "../writes/commit.ts";
-import { untilCommitted } from "../writes/write.ts";
+import { naming, type Webhook, webhooksName } from "./webhook.ts";
+import type { Webhooks } from "./webhooks.ts";
 
 const time: Part = { type: ["string", "null"], format: "date-time" };
 const outcome = {
@@ -56,14 +62,14 @@ function common(operation: string, texts: { summary: string; description: string
     exists: hasAdministrators,
     names: id,
     id: operation,
-    tag: webhooksTag,
+    tag: naming.tag,
     ...texts,
     successes: { 200: { description: texts.summary, content: json(schema) } },
   } as const;
 }
 
 /** The endpoints. */
-export const webhookEndpoints: readonly Endpoint[] = [
+export const webhookEndpoints: readonly EndpointOf<Webhooks>[] = [
   {
     ...common(
       "getWebhookStatus",
@@ -72,8 +78,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ),
     path: "/_webhooks/{id}/_status",
     method: "GET",
-    handle: (service, asked) =>
-      onWebhook(service, asked, ({ webhooks, webhook }) => webhooks.status(webhook)),
+    handle: (_, asked, webhooks) => onWebhook(webhooks, asked, (webhook) => webhooks.status(webhook)),
   },
   {
     ...common(
@@ -87,10 +92,8 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: "/_webhooks/{id}/_deliveries",
     method: "GET",
     page: { usual: 100, most: 1_000, hasAfter: false, what: "deliveries" },
-    handle: (service, asked) =>
-      onWebhook(service, asked, ({ webhooks }) =>
-        webhooks.deliveries(asked.names.id as string, asked.page.limit),
-      ),
+    handle: (_, asked, webhooks) =>
+      onWebhook(webhooks, asked, ({ value }) => webhooks.deliveries(value.id, asked.page.limit)),
   },
   {
     ...common(
@@ -105,8 +108,8 @@ export const webhookEndpoints: readonly Endpoint[] = [
     method: "POST",
     names: { ...id, event: { description: "The id of the event." } },
     errors: [409],
-    handle: (service, asked) =>
-      onWebhook(service, asked, ({ webhooks, webhook }) => {
+    handle: (service, asked, webhooks) =>
+      onWebhook(webhooks, asked, (webhook) => {
         requireDeliveries(service);
         return webhooks.retry(webhook, asked.names.event as string);
       }),
@@ -122,8 +125,8 @@ export const webhookEndpoints: readonly Endpoint[] = [
     ),
     path: "/_webhooks/{id}/_test",
     method: "POST",
-    handle: (service, asked) =>
-      onWebhook(service, asked, ({ webhooks, webhook }) => {
+    handle: (service, asked, webhooks) =>
+      onWebhook(webhooks, asked, (webhook) => {
         requireDeliveries(service);
         return webhooks.test(webhook);
       }),
@@ -142,19 +145,18 @@ export const webhookEndpoints: readonly Endpoint[] = [
     method: "POST",
     errors: [412],
     // Only this one changes the webhook itself. The others have no state that a precondition could name.
-    handle: (service, asked) => untilCommitted(service, () => rotate(service, asked)),
+    handle: (service, asked, webhooks) => untilCommitted(service, () => rotate(service, asked, webhooks)),
   },
 ];
 
 /** The result of work with a webhook; `notFound` if the webhook does not exist, or if `work` returns `undefined`. */
 async function onWebhook(
-  service: Service,
+  webhooks: Webhooks,
   { names }: Asked,
-  work: (found: { webhooks: Webhooks; webhook: Versioned<Webhook> }) => Promise<unknown>,
+  work: (webhook: Versioned<Webhook>) => Promise<unknown>,
 ): Promise<Result> {
-  const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
   const webhook = await webhooks.webhook(names.id as string);
-  const body = webhook && (await work({ webhooks, webhook }));
+  const body = webhook && (await work(webhook));
   return body === undefined ? notFound : answerOf(body);
 }
 
@@ -166,13 +168,16 @@ function answerOf(body: unknown): Result {
  * One attempt to give a webhook a new secret. A delivery can change the state of the webhook at the same time. Then the attempt is
  * overtaken. Throws PRECONDITION_FAILED and UNAVAILABLE.
  */
-async function rotate(service: Service, { names, request }: Asked): Promise<WriteAttempt> {
-  const webhooks = service.webhooks as Webhooks;
+async function rotate(
+  service: Service,
+  { names, request }: Asked,
+  webhooks: Webhooks,
+): Promise<WriteAttempt> {
   const id = names.id as string;
   const webhook = await webhooks.webhook(id);
   if (webhook === undefined) return notFound;
   const stored = await service.store.read({ collection: webhooksName, id });
-  const view = service.tags.view(findCollection(service, webhooksName)?.visibility);
+  const view = service.tags.view(webhooks.collection.visibility);
   // Without it, the webhook was deleted in the meantime, which the change finds out.
   if (stored !== undefined) requirePreconditions(request.headers, validatorsOf(stored, view));
   requireDeliveries(service);

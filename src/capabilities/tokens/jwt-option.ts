@@ -1,12 +1,13 @@
 /** Reads the option `auth.jwt`. */
 
-import type { JwksPlace, JwtSettings } from "../access/authenticate.ts";
-import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
-import { shortJson, withKnownMembers } from "../collection/messages.ts";
-import { StartFaults } from "../errors/start-faults.ts";
-import { StartError } from "../errors.ts";
-import { isObject } from "../json/values.ts";
-import { isSafeUrl, type Reader, text, texts, truth } from "./readers.ts";
+import { shortJson, withKnownMembers } from "../../collection/messages.ts";
+import { StartFaults } from "../../errors/start-faults.ts";
+import { StartError } from "../../errors.ts";
+import { isObject } from "../../json/values.ts";
+import type { Reader } from "../../option.ts";
+import { isSafeUrl, text, texts, truth } from "../../readers.ts";
+import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "./key-set.ts";
+import type { JwksPlace, JwtSettings } from "./settings.ts";
 
 const at = "auth.jwt";
 

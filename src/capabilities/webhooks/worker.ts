@@ -1,6 +1,6 @@
 /** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
-import { anyCollection } from "../changes/commit-watch.ts";
-import type { Versioned } from "../records.ts";
+import { anyCollection } from "../../changes/commit-watch.ts";
+import type { Versioned } from "../../records.ts";
 import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
 import { bodyOf, sendSigned, type WebhookFeed, type WebhookParts } from "./delivery.ts";
 import { EventReader } from "./event-reader.ts";

@@ -2,9 +2,9 @@
  * Runs one worker for each enabled webhook, in the instance that holds the lease of the store. `worker.ts` delivers the events of one
  * webhook.
  */
-import { Problem } from "../errors.ts";
-import { Lease, renewMs } from "../lease.ts";
-import { isOvertaken, type Versioned } from "../records.ts";
+import { Problem } from "../../errors.ts";
+import { Lease, renewMs } from "../../lease.ts";
+import { isOvertaken, type Versioned } from "../../records.ts";
 import type { WebhookParts } from "./delivery.ts";
 import { misfitOf, statesName, type Webhook } from "./webhook.ts";
 import { deliver } from "./worker.ts";

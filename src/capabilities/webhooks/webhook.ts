@@ -1,20 +1,20 @@
 /** A webhook: its attributes with their schema and rules, and what it sees of a collection. */
 import { isIP } from "node:net";
 import { isDeepStrictEqual } from "node:util";
-import type { View } from "../changes/event.ts";
-import { type Collection, openCollection } from "../collection/collection.ts";
-import { compileSchema } from "../collection/declaration.ts";
-import { shortJson } from "../collection/messages.ts";
-import { type Attributes, attributeViolation, isAbout, type Validator } from "../collection/resource.ts";
-import { type Fields, visibilityOf } from "../collection/visibility.ts";
-import { toSentence, type Violation } from "../errors.ts";
-import { isObject } from "../json/values.ts";
-import type { Filter } from "../query/filter.ts";
-import { readOwnFilter } from "../query/filter-request.ts";
-import { emptyFilterSize } from "../query/reading.ts";
-import { inBody, Violations } from "../query/violations.ts";
-import { otherCollections, statesOfWebhooks } from "../store/core/log-plans.ts";
-import type { ChangeKind } from "../store/port/change-log.ts";
+import type { View } from "../../changes/event.ts";
+import { type Collection, openCollection } from "../../collection/collection.ts";
+import { compileSchema } from "../../collection/declaration.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { type Attributes, attributeViolation, isAbout, type Validator } from "../../collection/resource.ts";
+import { type Fields, visibilityOf } from "../../collection/visibility.ts";
+import { toSentence, type Violation } from "../../errors.ts";
+import { isObject } from "../../json/values.ts";
+import type { Filter } from "../../query/filter.ts";
+import { readOwnFilter } from "../../query/filter-request.ts";
+import { emptyFilterSize } from "../../query/reading.ts";
+import { inBody, Violations } from "../../query/violations.ts";
+import { otherCollections, statesOfWebhooks } from "../../store/core/log-plans.ts";
+import type { ChangeKind } from "../../store/port/change-log.ts";
 import { type AllowList, hostOf, isPublicAddress } from "./addresses.ts";
 import { secretBytesOf, secretSizes } from "./signature.ts";
 
@@ -28,6 +28,9 @@ export const deliveriesName = "_webhook_deliveries";
 
 /** The item of `collections` for every collection. It includes collections that do not exist yet. */
 export const everyCollection = otherCollections;
+
+/** How documents name webhooks: the tag of their operations, and the start of other names. */
+export const naming = { tag: "Webhooks", called: "webhooks" };
 
 /** The attributes of a webhook. */
 export interface Webhook {

@@ -8,10 +8,10 @@ import {
   type JWTVerifyResult,
   jwtVerify,
 } from "jose";
+import { invalidToken } from "../../access/challenges.ts";
 import { Problem } from "../../errors.ts";
-import type { JwtSettings } from "../authenticate.ts";
-import { invalidToken } from "../challenges.ts";
 import { type Algorithm, algorithmOf, findKey, type KeySet } from "./key-set.ts";
+import type { JwtSettings } from "./settings.ts";
 
 /** How much the clocks of the issuer and the service can differ. */
 export const clockToleranceSeconds = 60;

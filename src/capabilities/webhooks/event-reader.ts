@@ -1,7 +1,7 @@
 /** The place of a webhook in the logs: where it is, in the stored form, and the events after it. */
-import { type FeedEvent, type FeedPage, readFeed } from "../changes/feed.ts";
-import { type Mark, noChange, type Position } from "../changes/position.ts";
-import { Gone, goneReasons } from "../changes/shared-log.ts";
+import { type FeedEvent, type FeedPage, readFeed } from "../../changes/feed.ts";
+import { type Mark, noChange, type Position } from "../../changes/position.ts";
+import { Gone, goneReasons } from "../../changes/shared-log.ts";
 import type { Due } from "./attempts.ts";
 import type { WebhookFeed, WebhookParts } from "./delivery.ts";
 import { everyCollection, viewOfWebhook, type Webhook } from "./webhook.ts";

@@ -4,13 +4,13 @@
  */
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { invalidToken } from "../../access/challenges.ts";
+import { claimAt, type Principal, parseScopes } from "../../access/principal.ts";
 import { type Problem, StartError } from "../../errors.ts";
 import { isStorable } from "../../store/port/stored.ts";
-import type { ClaimNames, JwtSettings } from "../authenticate.ts";
-import { invalidToken } from "../challenges.ts";
-import { claimAt, type Principal, parseScopes } from "../principal.ts";
 import { holdsSecrets, type KeySet, readKeySet } from "./key-set.ts";
 import { KeySource, readKeys } from "./key-source.ts";
+import type { ClaimNames, JwtSettings } from "./settings.ts";
 import { clockToleranceSeconds, verifyToken } from "./verify.ts";
 
 /** What tokens depend on. */

@@ -1,7 +1,10 @@
 /** The webhooks of one service, for requests of administrators. `delivery-engine.ts` delivers the events. */
-import type { Collection } from "../collection/collection.ts";
-import { Problem } from "../errors.ts";
-import { isOvertaken, put, type Versioned } from "../records.ts";
+import type { OpenCapability, ThreadWork } from "../../capability.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { Problem } from "../../errors.ts";
+import type { Participant } from "../../http/participant.ts";
+import type { MetricsSource } from "../../observe/metrics-source.ts";
+import { isOvertaken, put, type Versioned } from "../../records.ts";
 import {
   bodyOf,
   recordAfter,
@@ -13,13 +16,15 @@ import {
 } from "./delivery.ts";
 import { DeliveryEngine } from "./delivery-engine.ts";
 import { collectionsOf } from "./event-reader.ts";
+import { metricsOf } from "./metrics.ts";
 import { Receivers } from "./receivers.ts";
 import type { AttemptResult } from "./send.ts";
-import { type SettledWrite, settleWrite, type WebhookWrite } from "./settle.ts";
+import { settleWrite } from "./settle.ts";
 import { createSecret } from "./signature.ts";
 import {
   deliveriesName,
   misfitOf,
+  naming,
   statesName,
   type Webhook,
   webhookCollection,
@@ -59,10 +64,10 @@ interface OwnSending extends Omit<Sending, "webhook" | "state" | "body"> {
 }
 
 /** The webhooks of one service. */
-export class Webhooks {
+export class Webhooks implements OpenCapability {
   readonly collection: Collection;
-  /** Loads what the collection needs to validate. */
-  readonly load: () => Promise<void>;
+  readonly collections: NonNullable<OpenCapability["collections"]>;
+  readonly metrics: MetricsSource | undefined;
   readonly #parts: WebhookParts;
   readonly #engine: DeliveryEngine;
   /** Aborted to end the requests to receivers that administrators have started. */
@@ -71,15 +76,30 @@ export class Webhooks {
   constructor(options: WebhookOptions) {
     const { collection, load } = webhookCollection(options);
     this.collection = collection;
-    this.load = load;
+    const participant: Participant = {
+      load,
+      prepare: () => this.#parts.records.prepare(),
+      settle: async (write) => ({
+        ...(await settleWrite(this.#parts, write)),
+        onCommitted: () => this.wake(),
+      }),
+    };
+    this.collections = [{ ...naming, collection, participant }];
     const { store } = options;
     this.#parts = { ...options, receivers: new Receivers(options), records: new WebhookRecords(store) };
     this.#engine = new DeliveryEngine(this.#parts);
+    this.metrics = options.attempts && metricsOf(this, options.attempts, () => options.clock.now());
   }
 
-  /** Starts the deliveries. Without a history, all webhooks become disabled instead. */
-  start(): void {
-    this.#engine.start();
+  /** Encrypts the secrets that the store keeps readable. Throws StartError if a secret is lost. */
+  async prepare({ works }: ThreadWork): Promise<void> {
+    const { secrets, records, clock } = this.#parts;
+    if (works) await secrets.encryptAll(records, { now: () => clock.now() });
+  }
+
+  /** Starts the deliveries. */
+  start({ works }: ThreadWork): void {
+    if (works) this.#engine.start();
   }
 
   /** Stops the deliveries, and closes the connections to receivers. */
@@ -89,9 +109,9 @@ export class Webhooks {
     this.#parts.receivers.close();
   }
 
-  /** Creates the internal collections if they do not exist. */
-  prepare(): Promise<void> {
-    return this.#parts.records.prepare();
+  /** Looks at the webhooks now, because one of them was written. */
+  wake(): void {
+    this.#engine.wake();
   }
 
   /** What all webhooks still have to deliver. */
@@ -141,16 +161,6 @@ export class Webhooks {
     const lookups = [...after].slice(0, maxLookups).map(([name, place]) => store.changeAt(name, place + 1));
     const times = (await Promise.all(lookups)).flatMap((change) => change?.at ?? []);
     return times.length === 0 ? undefined : Math.min(...times);
-  }
-
-  /** Call this after a webhook was written. */
-  noteWrite(): void {
-    this.#engine.wake();
-  }
-
-  /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook, and VALIDATION_FAILED. */
-  settle(write: WebhookWrite): Promise<SettledWrite> {
-    return settleWrite(this.#parts, write);
   }
 
   /** A webhook; `undefined` if it does not exist. */
@@ -293,7 +303,7 @@ export class Webhooks {
       if (isOvertaken(error)) return undefined;
       throw error;
     }
-    this.noteWrite();
+    this.wake();
     return secret;
   }
 }

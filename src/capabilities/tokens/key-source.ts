@@ -2,8 +2,8 @@
 import { open } from "node:fs/promises";
 import { getSystemErrorMessage } from "node:util";
 import { Problem } from "../../errors.ts";
-import type { JwksPlace } from "../authenticate.ts";
 import type { KeySet } from "./key-set.ts";
+import type { JwksPlace } from "./settings.ts";
 
 /** The keys are read again after this time, so the service stops using a withdrawn key. */
 const maxAgeMs = 10 * 60_000;

@@ -1,10 +1,10 @@
 /** Completes the writes of webhooks: defaults, secrets, and the state that belongs to each webhook. */
 import { isIP } from "node:net";
-import { attributeViolation } from "../collection/resource.ts";
-import { Problem } from "../errors.ts";
-import { remove, type Versioned } from "../records.ts";
-import type { Change } from "../store/port/commit.ts";
-import type { Key } from "../store/port/stored.ts";
+import { attributeViolation } from "../../collection/resource.ts";
+import { Problem } from "../../errors.ts";
+import type { ParticipantWrite, Settled } from "../../http/participant.ts";
+import { remove, type Versioned } from "../../records.ts";
+import type { Change } from "../../store/port/commit.ts";
 import { hostOf, NotAllowed } from "./addresses.ts";
 import type { WebhookParts } from "./delivery.ts";
 import { collectionsOf, owedAt, placeNow } from "./event-reader.ts";
@@ -19,33 +19,12 @@ import {
 } from "./webhook.ts";
 import { deliveryId, putState, type WebhookState } from "./webhook-records.ts";
 
-/** A write of one webhook, before it is committed. */
-export interface WebhookWrite {
-  key: Key;
-  /** Its text; `undefined` if it does not exist. */
-  current: string | undefined;
-  /** Its next text; `undefined` deletes it. */
-  next: string | undefined;
-  /** The attributes that the request names. */
-  named: ReadonlySet<string>;
-}
-
-/** What a write of a webhook becomes. */
-export interface SettledWrite {
-  /** `undefined` if it is deleted. */
-  next: string | undefined;
-  /** Further changes of the same commit. */
-  changes: readonly Change[];
-  /** A secret that the service has made. Only this response contains it. */
-  secret: string | undefined;
-}
-
 /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook, and VALIDATION_FAILED. */
 export async function settleWrite(
   parts: WebhookParts,
-  { key: { id }, current, next, named }: WebhookWrite,
-): Promise<SettledWrite> {
-  if (next === undefined) return { next, changes: await removalsOf(parts, id), secret: undefined };
+  { key: { id }, current, next, named }: ParticipantWrite,
+): Promise<Settled> {
+  if (next === undefined) return { changes: await removalsOf(parts, id) };
   const state = current === undefined ? undefined : await parts.records.state(id);
   const after = withWebhookDefaults(JSON.parse(next) as Webhook);
   const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
@@ -59,7 +38,8 @@ export async function settleWrite(
     ...(headers === undefined || (moved && !named.has("headers")) ? {} : { headers }),
     secret: parts.secrets.keep(id, secret ?? after.secret),
   });
-  return { next: text, changes: await stateChanges(parts, [before, after], state), secret };
+  const changes = await stateChanges(parts, [before, after], state);
+  return { text, changes, ...(secret !== undefined && { told: { secret } }) };
 }
 
 /** The most deliveries that are stored while all are read. */

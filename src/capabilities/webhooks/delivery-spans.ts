@@ -5,17 +5,16 @@ import {
   propagation,
   ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { DeliveryTracer, EventOrigin } from "../webhooks/delivery.ts";
-import type { AttemptResult } from "../webhooks/send.ts";
+import type { WorkTracing } from "../../observe/origins.ts";
+import type { DeliveryTracer } from "./delivery.ts";
+import type { AttemptResult } from "./send.ts";
 
 /** Makes a span of each request. It starts a trace, unless an administrator asked for the delivery. */
-export function createDeliveryTracer(tracer: Tracer, origins: Origins): DeliveryTracer {
+export function createDeliveryTracer({ tracer, origins }: WorkTracing): DeliveryTracer {
   return {
     async deliver({ url, origin }, send) {
       const link = origin && origins.spanOf(origin);
@@ -56,30 +55,4 @@ function attributesOf(url: string): Attributes {
     "server.address": hostname,
     "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
   };
-}
-
-/** The most changes that are remembered: some megabytes. */
-const maxChanges = 10_000;
-
-/** Which span made each of the latest changes of this process, so that deliveries can link to it. It is in memory only. */
-export class Origins {
-  /** In the order of the changes. */
-  readonly #spans = new Map<string, SpanContext>();
-
-  /** Remembers the span of a change. */
-  note(change: EventOrigin, span: SpanContext): void {
-    this.#spans.set(keyOf(change), span);
-    if (this.#spans.size <= maxChanges) return;
-    const [oldest] = this.#spans.keys();
-    if (oldest !== undefined) this.#spans.delete(oldest);
-  }
-
-  /** The span of a change; `undefined` if it is forgotten, or another process made the change. */
-  spanOf(change: EventOrigin): SpanContext | undefined {
-    return this.#spans.get(keyOf(change));
-  }
-}
-
-function keyOf({ collection, sequence }: EventOrigin): string {
-  return `${collection}/${sequence}`;
 }

@@ -1,6 +1,6 @@
 /** The attempts of one webhook, in memory: those that are under way, and the failed deliveries that are tried again. */
 
-import type { Versioned } from "../records.ts";
+import type { Versioned } from "../../records.ts";
 import type { Attempted } from "./delivery.ts";
 import type { OpenPage } from "./event-reader.ts";
 import { type AttemptResult, noResponse } from "./send.ts";

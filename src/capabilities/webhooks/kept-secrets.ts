@@ -1,7 +1,7 @@
 /** How the store keeps the secrets of webhooks: encrypted, if the service was given a secret of its own. */
-import { isOvertaken, put } from "../records.ts";
-import type { Vault } from "../secrets.ts";
-import type { Change } from "../store/port/commit.ts";
+import { isOvertaken, put } from "../../records.ts";
+import type { Vault } from "../../secrets.ts";
+import type { Change } from "../../store/port/commit.ts";
 import { createSecret } from "./signature.ts";
 import { isEncrypted, type Webhook, webhooksName } from "./webhook.ts";
 import { putState, type WebhookRecords } from "./webhook-records.ts";
@@ -34,12 +34,14 @@ export class KeptSecrets {
 
   /**
    * Encrypts what the store keeps readable, or with an old secret of the service. Throws StartError if another secret has encrypted
-   * one of them. With `replacesLost`, the webhook gets a new secret instead. Returns the webhooks with new secrets.
+   * one of them. With `replacesLost`, the webhook gets a new secret instead. Returns the webhooks with new secrets. Without a vault, it
+   * does nothing.
    */
   async encryptAll(
     records: WebhookRecords,
     { now, replacesLost = false }: { now: () => number; replacesLost?: boolean },
   ): Promise<{ webhook: Webhook; secret: string }[]> {
+    if (this.#vault() === undefined) return [];
     const replaced: { webhook: Webhook; secret: string }[] = [];
     for (const { value: webhook } of await records.all()) {
       const secret = await this.#encrypt(records, webhook.id, { now, replacesLost });

@@ -3,19 +3,12 @@
  * continues a sentence that begins with the name of the option.
  */
 import { isIP } from "node:net";
-import { isKeyRole } from "../access/api-key.ts";
-import { isLoopback } from "../http/protocol/hosts.ts";
-import type { Rate, TlsFiles } from "../http/settings.ts";
-import { isObject } from "../json/values.ts";
-import { defaultHistory, type History } from "../store/port/options.ts";
-import { isAllowable } from "../webhooks/addresses.ts";
-
-/** Checks a value of an option, and returns it as the program uses it. `Given`: what a configuration file can contain. */
-export interface Reader<Value, Given = Value> {
-  (value: unknown): Value;
-  /** Only for types: no reader has it. */
-  readonly given?: Given;
-}
+import { isKeyRole } from "./access/api-key.ts";
+import { isLoopback } from "./http/protocol/hosts.ts";
+import type { Rate, TlsFiles } from "./http/settings.ts";
+import { isObject } from "./json/values.ts";
+import type { Reader } from "./option.ts";
+import { defaultHistory, type History } from "./store/port/options.ts";
 
 /** A string that is not empty. */
 export const text: Reader<string> = (value) => {
@@ -158,13 +151,6 @@ export const roleNames: Reader<readonly string[]> = (value) => {
   const list = texts(value);
   if (list.every(isKeyRole)) return [...new Set(list)];
   throw new Error('must be a list of roles such as ["editor"], each of 1 to 100 characters without spaces');
-};
-
-/** Names, addresses and networks of receivers. */
-export const receivers: Reader<readonly string[]> = (value) => {
-  if (Array.isArray(value) && value.every((item) => typeof item === "string" && isAllowable(item)))
-    return value;
-  throw new Error('must be a list of names, addresses and networks such as ["10.0.0.0/8", "localhost"]');
 };
 
 /** What to log. */

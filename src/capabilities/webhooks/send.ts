@@ -1,6 +1,6 @@
 /** Sends one event to a receiver. */
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { about } from "../about.ts";
+import { about } from "../../about.ts";
 import type { Receivers } from "./receivers.ts";
 
 /** How receivers are reached. */

@@ -1,15 +1,15 @@
 /** What the store keeps about webhooks: the webhooks, the state of each, and its deliveries. `Journal` writes it for one webhook. */
-import type { Position } from "../changes/position.ts";
-import { type Collection, openCollection } from "../collection/collection.ts";
-import { readIndexes } from "../collection/indexes.ts";
-import type { Filter } from "../query/filter.ts";
-import { isIn, put, Records, recordIn, remove, type Versioned } from "../records.ts";
-import type { Owing } from "../store/core/log-plans.ts";
-import type { ChangeKind } from "../store/port/change-log.ts";
-import type { Change } from "../store/port/commit.ts";
-import type { ListQuery, Page } from "../store/port/page.ts";
-import type { ServingStore } from "../store/port/store.ts";
-import type { Stored } from "../store/port/stored.ts";
+import type { Position } from "../../changes/position.ts";
+import { type Collection, openCollection } from "../../collection/collection.ts";
+import { readIndexes } from "../../collection/indexes.ts";
+import type { Filter } from "../../query/filter.ts";
+import { isIn, put, Records, recordIn, remove, type Versioned } from "../../records.ts";
+import type { Owing } from "../../store/core/log-plans.ts";
+import type { ChangeKind } from "../../store/port/change-log.ts";
+import type { Change } from "../../store/port/commit.ts";
+import type { ListQuery, Page } from "../../store/port/page.ts";
+import type { ServingStore } from "../../store/port/store.ts";
+import type { Stored } from "../../store/port/stored.ts";
 import type { Done, RetryTable } from "./attempts.ts";
 import { reasonToDisable, recordAfter, stateAfter, type WebhookParts } from "./delivery.ts";
 import { type EventReader, marksOf, owedAt } from "./event-reader.ts";

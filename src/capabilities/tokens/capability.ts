@@ -1,0 +1,33 @@
+/** Tokens: JSON Web Tokens of an issuer are credentials. */
+import { resolve } from "node:path";
+import { define } from "../../capability.ts";
+import { StartError } from "../../errors.ts";
+import { optional } from "../../option.ts";
+import { jwtSettings, shownJwt } from "./jwt-option.ts";
+import type { JwtSettings } from "./settings.ts";
+
+export const tokens = define({
+  name: "tokens",
+  options: {
+    "auth.jwt": optional({
+      about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
+      show: (jwt, { cwd }) => jwt && shownJwt(withPath(jwt, cwd)),
+      read: jwtSettings,
+    }),
+  },
+  settings: (get, { cwd, hasUsers }): JwtSettings | undefined => {
+    const jwt = get("auth.jwt");
+    if (jwt?.actAsUsers === true && !hasUsers) {
+      const text = "auth.jwt.actAsUsers: there are no users to act as. Remove it, or add auth.users.";
+      throw new StartError([{ path: ["auth", "jwt", "actAsUsers"], text }]);
+    }
+    return jwt && withPath(jwt, cwd);
+  },
+  isCredential: (settings) => settings !== undefined,
+  load: async () => (await import("./loaded.ts")).loaded,
+});
+
+function withPath(jwt: JwtSettings, cwd: string): JwtSettings {
+  if (jwt.jwks.kind !== "file") return jwt;
+  return { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } };
+}

@@ -205,6 +205,12 @@ test("the code for people who sign in is loaded only on demand", () => {
   requireNone(loading, "Import only types of it, or import it where it is needed: await import().");
 });
 
+test("what is written is checked in one place", () => {
+  const checking = files.filter((file) => /collection\.validate\(/.test(readFileSync(`src/${file}`, "utf8")));
+  // The last two check what is stored already, and an example of a document.
+  assert.deepEqual(checking.sort(), ["collection/proposal.ts", "fit.ts", "http/openapi/examples.ts"]);
+});
+
 test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"fastify["/]/.test(readFileSync(`src/${file}`, "utf8")),

@@ -4,7 +4,8 @@ import { withDefaults } from "../collection/defaults.ts";
 import { fitId, idJson, reservedIdViolations } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath } from "../collection/paths.ts";
-import { type Attributes, resourceText, withoutId } from "../collection/resource.ts";
+import { type Proposal, textOf, violationsOf } from "../collection/proposal.ts";
+import { resourceText, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
 import { pathsOf, type Unique } from "../collection/unique.ts";
 import { createUuidSource } from "../collection/uuids.ts";
@@ -280,13 +281,14 @@ function readResource(
   const unfit = Object.hasOwn(value, "id") && isUnfit(idKind, value.id) ? { id: value.id } : undefined;
   const found = unfit === undefined ? [] : replaceId(value, { collection, ids });
   if (ids !== undefined) renewReferences(value, collection, kindOf);
-  const all = newAttributes(collection, value, at, found);
-  if (Array.isArray(all)) return all;
+  const proposal = proposeImported(collection, value, at);
+  const violations = [...found, ...timestampViolations(collection, value, at), ...violationsOf(proposal)];
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
   return {
     id: fitId(idKind, value.id),
     unfitId: unfit && shortJson(unfit.id),
     hasNumberId: unfit === undefined && typeof value.id === "number",
-    textWith: (finalId) => resourceText(collection.idKind, finalId, all),
+    textWith: (finalId) => textOf(proposal, finalId),
   };
 }
 
@@ -306,24 +308,20 @@ function replaceId(
   return [];
 }
 
-/**
- * The attributes of a new resource with defaults and timestamps. If it is not valid, returns what is wrong, beginning with the
- * violations `found`.
- */
-export function newAttributes(
+/** A new resource with defaults. It keeps the timestamps of the item. */
+export function proposeImported(
   collection: Collection,
   value: Record<string, unknown>,
   at: number,
-  found: readonly Violation[] = [],
-): Attributes | ItemViolation[] {
-  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
-  const violations = [
-    ...found,
-    ...timestampViolations(collection, value, at),
-    ...collection.validate(attributes),
-  ];
-  if (violations.length > 0) return violations.map((each) => withValue(each, value));
-  return collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
+): Proposal {
+  return {
+    collection,
+    attributes: withDefaults(clientAttributes(collection, value), collection.defaults, { at }),
+    textWith: (attributes, id) => {
+      const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
+      return resourceText(collection.idKind, id, all);
+    },
+  };
 }
 
 /** The text of an item as it was sent. Only its JSON, its id and its unique key are checked. */

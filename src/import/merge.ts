@@ -4,14 +4,15 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../collection/collection.ts";
-import { attributeViolation, resourceText } from "../collection/resource.ts";
-import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
+import { type Proposal, textOf, violationsOf } from "../collection/proposal.ts";
+import { type Attributes, attributeViolation, resourceText } from "../collection/resource.ts";
+import { clientAttributes, timestampViolations, withTimestamps } from "../collection/timestamps.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import type { Load } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
-import { type ItemReader, type Merged, newAttributes, type Profiles, type Row } from "./item-reader.ts";
+import { type ItemReader, type Merged, type Profiles, proposeImported, type Row } from "./item-reader.ts";
 import { type InputLocation, type ItemViolation, withValue } from "./items.ts";
 
 /** What an item of an import by a unique key writes. */
@@ -61,14 +62,14 @@ export function mergeItem(
   { collection, at }: { collection: Collection; at: number },
   { id, value, holder, fixed }: Item,
 ): Written | readonly ItemViolation[] | undefined {
-  const { idKind } = collection;
   if (holder === undefined) {
-    const attributes = newAttributes(collection, value, at);
-    if (Array.isArray(attributes)) return attributes;
-    return { id, textWith: (finalId) => resourceText(idKind, finalId, attributes) };
+    const proposal = proposeImported(collection, value, at);
+    const violations = [...timestampViolations(collection, value, at), ...violationsOf(proposal)];
+    if (violations.length > 0) return violations.map((each) => withValue(each, value));
+    return { id, textWith: (finalId) => textOf(proposal, finalId) };
   }
   const before = clientAttributes(collection, JSON.parse(holder.text) as Record<string, unknown>);
-  const next = { ...before, ...clientAttributes(collection, value) };
+  const proposal = proposeMerged({ collection, at }, { value, holder, before });
   const isOther = id !== undefined && id !== holder.id;
   const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;
   const violations: Violation[] = [
@@ -76,14 +77,28 @@ export function mergeItem(
     ...fixed
       .filter((name) => Object.hasOwn(value, name) && !isDeepStrictEqual(value[name], before[name]))
       .map((name) => attributeViolation(name, "readOnly", showsAccount)),
-    ...collection.validate(next, () => before),
+    ...violationsOf(proposal),
   ];
   if (violations.length > 0) return violations.map((each) => withValue(each, value));
-  if (isDeepStrictEqual(next, before)) return undefined;
+  if (isDeepStrictEqual(proposal.attributes, before)) return undefined;
+  return { id: holder.id, replaces: holder.version, textWith: (finalId) => textOf(proposal, finalId) };
+}
+
+/** The resource with the attributes of the item. It keeps the others. */
+function proposeMerged(
+  { collection, at }: { collection: Collection; at: number },
+  { value, holder, before }: { value: Item["value"]; holder: Stored; before: Attributes },
+): Proposal {
   const time = Math.max(at, holder.updatedAt); // never before the last change, even if the clock was set back
-  const attributes = collection.timestamps ? withTimestamps(next, time, holder) : next;
-  const textWith = (finalId: string) => resourceText(idKind, finalId, attributes);
-  return { id: holder.id, replaces: holder.version, textWith };
+  return {
+    collection,
+    attributes: { ...before, ...clientAttributes(collection, value) },
+    before: () => before,
+    textWith: (attributes, id) => {
+      const all = collection.timestamps ? withTimestamps(attributes, time, holder) : attributes;
+      return resourceText(collection.idKind, id, all);
+    },
+  };
 }
 
 /** The items of one import by a unique key, in one transaction. */

@@ -7,6 +7,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Collection } from "../collection/collection.ts";
+import { proposeText, violationsOf } from "../collection/proposal.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
 import { Problem, type Violation } from "../errors.ts";
@@ -172,8 +173,10 @@ class Planning {
 
   #judge(collection: Collection, id: string, text: string): void {
     if (collection.schema === undefined) return;
-    const attributes = clientAttributes(collection, JSON.parse(text) as Record<string, unknown>);
-    this.#misfits.addViolations({ collection: collection.name, id }, collection.validate(attributes));
+    this.#misfits.addViolations(
+      { collection: collection.name, id },
+      violationsOf(proposeText(collection, text)),
+    );
   }
 
   #count(last: string, next = ""): void {

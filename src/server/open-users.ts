@@ -6,7 +6,7 @@ import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
 import { viewFor } from "../http/caller/permission.ts";
 import type { Service } from "../http/service.ts";
-import { decideCreate } from "../http/writes/decide.ts";
+import { decide, proposeNew } from "../http/writes/decide.ts";
 import type { Vault } from "../secrets.ts";
 import type { Store } from "../store/port/store.ts";
 import { Audit } from "../users/audit.ts";
@@ -198,7 +198,7 @@ function profilesOf(service: () => Service, settings: UserSettings): Profiles {
       const declared = profileCollection(service(), settings);
       const principal = { subject: id, roles: [], claims: {}, scopes: undefined };
       const view = viewFor(service(), declared, { principal });
-      return decideCreate(view, { ...profile }, { at, subject: id })(id);
+      return decide(proposeNew(view, { ...profile }, { at, subject: id }))(id);
     },
   };
 }

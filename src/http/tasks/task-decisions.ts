@@ -1,5 +1,6 @@
 /** Decides what becomes of some resources in the plan of a task. Each is decided as its own request would be. */
 import type { Collection } from "../../collection/collection.ts";
+import { type Proposal, textOf, violationsOf } from "../../collection/proposal.ts";
 import { pickMembers, resourceText } from "../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
 import type { Unique } from "../../collection/unique.ts";
@@ -263,14 +264,18 @@ async function wayBack(
           clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>),
           (name) => hidden.has(name),
         );
-  const violations = collection.validate(attributes);
+  const proposal: Proposal = {
+    collection,
+    attributes,
+    textWith: (all) => {
+      if (collection.timestamps) return resourceText(collection.idKind, id, withTimestamps(all, at, before));
+      return all === restored ? then.text : resourceText(collection.idKind, id, all);
+    },
+  };
+  const violations = violationsOf(proposal);
   if (violations.length > 0)
     return new Problem("VALIDATION_FAILED", "It does not fit the current schema.", { violations });
-  const next = collection.timestamps
-    ? resourceText(collection.idKind, id, withTimestamps(attributes, at, before))
-    : hidden === undefined
-      ? then.text
-      : resourceText(collection.idKind, id, attributes);
+  const next = textOf(proposal, id);
   // The access rules do not apply to a rewind.
   const allowed =
     task.kind === "rewind"

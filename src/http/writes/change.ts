@@ -14,7 +14,7 @@ import { readObject, requireWhole } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
 import type { HttpSettings } from "../settings.ts";
 import { type CommitPlan, timeOfChange, type Write } from "./commit.ts";
-import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
+import { decide, type Proposed, proposePatch, proposeReplace, type WriteContext } from "./decide.ts";
 import { namedIn, namesHidden, type Patch, patchNamesHidden, readPatch, revealsResource } from "./patch.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
@@ -26,11 +26,11 @@ export function change(write: Write<ChangeOperation>): Promise<Result> {
 
 /** The change that the content of a request asks for. It is the same for every resource. */
 export interface ChangeContent {
-  /** The next text of the resource; `undefined` deletes it. */
-  next(operation: ChangeOperation, context: WriteContext): string | undefined | Promise<string>;
+  /** What it proposes for the resource; `undefined` deletes it. */
+  propose(operation: ChangeOperation, context: WriteContext): Proposed | undefined | Promise<Proposed>;
   /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. */
   isNewVersion: boolean;
-  /** The attributes that the request names. Call it after `next`, which refuses an invalid patch. */
+  /** The attributes that the request names. Call it after `propose`, which refuses an invalid patch. */
   named: () => ReadonlySet<string>;
 }
 
@@ -74,15 +74,16 @@ export function requireRight({ kind, guard }: ChangeOperation, current: Stored &
 export async function decideChange(
   write: Write<ChangeOperation>,
   current: Stored & Judged,
-  { next, isNewVersion, named }: ChangeContent,
+  { propose, isNewVersion, named }: ChangeContent,
 ): Promise<CommitPlan> {
   const { service, operation } = write;
   const { kind, collection } = operation;
   const at = timeOfChange(service, collection, current);
+  const proposed = await propose(operation, { at, before: current, isNewVersion });
   return planFor(write, {
     key: keyOf(operation),
     current,
-    next: await next(operation, { at, before: current, isNewVersion }),
+    next: proposed && decide(proposed)(current.id),
     at,
     isNewVersion,
     named,
@@ -92,7 +93,7 @@ export async function decideChange(
 
 /** Deletes the resource. */
 export const deletion: ChangeContent = {
-  next: () => undefined,
+  propose: () => undefined,
   isNewVersion: false,
   named: () => new Set(),
 };
@@ -106,7 +107,7 @@ async function readReplaceRequest(
   if (key !== undefined) requireKey(sent, key);
   const content = key === undefined || Object.hasOwn(sent, "id") ? sent : { id, ...sent };
   return {
-    next: (operation, context) => decideReplace(resourceFor(operation), content, context),
+    propose: (operation, context) => proposeReplace(resourceFor(operation), content, context),
     isNewVersion: !guard.canRead || namesHidden(collection, content),
     named: () => new Set(Object.keys(content)),
   };
@@ -121,11 +122,11 @@ export function patchContent(
   if (!guard.canRead && revealsResource(patch, limits)) throw guard.denied("read", withoutRead[patch.format]);
   const named = guard.canRead ? undefined : namedIn(patch);
   return {
-    next: async (operation, context) => {
+    propose: async (operation, context) => {
       const { text } = context.before;
       const value = JSON.parse(text) as Record<string, unknown>;
       await pauseAfter(text.length);
-      return decidePatch(resourceFor(operation), patch, { ...context, named, value, limits });
+      return proposePatch(resourceFor(operation), patch, { ...context, named, value, limits });
     },
     isNewVersion: !guard.canRead || patchNamesHidden(collection, patch),
     named: () => namedIn(patch),

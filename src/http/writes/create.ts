@@ -17,7 +17,7 @@ import { readObject, requireWhole } from "../protocol/content.ts";
 import { lastState, mayLast, seesLast } from "../reads/history.ts";
 import type { Clock, Data, Service, Surface } from "../service.ts";
 import { type CollectionWrite, type CommitPlan, inTime, type Write } from "./commit.ts";
-import { decideCreate, requireId } from "./decide.ts";
+import { decide, proposeNew, requireId } from "./decide.ts";
 import { planFor } from "./plan.ts";
 import { nameOf, runWrite, type WriteSteps } from "./write.ts";
 
@@ -46,7 +46,7 @@ export async function decideNew(
   const { service, operation } = write;
   const { collection, caller } = operation;
   const at = service.now();
-  const textFor = decideCreate(collection, content, { at, subject: caller.principal?.subject });
+  const textFor = decide(proposeNew(collection, content, { at, subject: caller.principal?.subject }));
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const next = textFor(id);
@@ -83,7 +83,7 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
     const { collection, id, caller } = operation;
     const at = service.now();
     requireId(content, id);
-    const next = decideCreate(collection, content, { at, subject: caller.principal?.subject })(id);
+    const next = decide(proposeNew(collection, content, { at, subject: caller.principal?.subject }))(id);
     await requireCollection(service, collection);
     const key = keyOf(operation);
     const isAsSent = next === resourceText(collection.idKind, id, withoutId(content));

@@ -1,10 +1,11 @@
 /**
- * Decides the next text of a resource, from the content of a write and the current text. These functions read nothing from the
- * store and have no side effects.
+ * Decides the next text of a resource in two halves: the content of a write and the current text become a proposal, and the proposal becomes
+ * the text. These functions read nothing from the store and have no side effects.
  */
 import type { Collection } from "../../collection/collection.ts";
 import { type Creation, withDefaults } from "../../collection/defaults.ts";
 import { sameId } from "../../collection/ids.ts";
+import { type Proposal, textOf, violationsOf } from "../../collection/proposal.ts";
 import { type Attributes, pickMembers, resourceText } from "../../collection/resource.ts";
 import { clientAttributes, type PreviousVersion, withTimestamps } from "../../collection/timestamps.ts";
 import {
@@ -50,45 +51,56 @@ export interface PatchContext extends WriteContext {
   limits: Limits;
 }
 
-/**
- * Checks a new resource, and returns a function that makes its text from its id. Ignores an `id` in the content. Throws
- * VALIDATION_FAILED.
- */
-export function decideCreate(
+/** What a request proposes, and what its errors can show. */
+export interface Proposed extends Proposal {
+  readonly sent: Attributes;
+  readonly isNew: boolean;
+  /** The attributes that the request names; only if the caller cannot read. */
+  readonly named?: ReadonlySet<string> | undefined;
+}
+
+/** What a create proposes. Ignores an `id` in the content. Throws VALIDATION_FAILED. */
+export function proposeNew(
   collection: Collection,
   content: Record<string, unknown>,
   creation: Creation,
-): (id: string) => string {
+): Proposed {
   const sent = clientAttributes(collection, content);
   const { defaults, visibility } = collection;
   if (visibility !== undefined)
     requireNone(assignmentViolations(sent, withDefaults({}, defaults, creation), visibility));
-  const attributes = withDefaults(sent, defaults, creation);
-  requireValid(collection, attributes, { sent, isNew: true });
-  const all = collection.timestamps ? withTimestamps(attributes, creation.at) : attributes;
-  return (id) => resourceText(collection.idKind, id, all);
+  return {
+    collection,
+    attributes: withDefaults(sent, defaults, creation),
+    sent,
+    isNew: true,
+    textWith: (attributes, id) => {
+      const all = collection.timestamps ? withTimestamps(attributes, creation.at) : attributes;
+      return resourceText(collection.idKind, id, all);
+    },
+  };
 }
 
-/** The text that a replace makes. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
-export function decideReplace(
+/** What a replace proposes. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
+export function proposeReplace(
   resource: ResourceIn,
   content: Record<string, unknown>,
   context: WriteContext,
-): string {
+): Proposed {
   requireId(content, resource.id);
   const { visibility } = resource.collection;
-  return nextText(resource, content, {
+  return proposeChange(resource, content, {
     ...context,
     isKept: (name) => visibility?.hidden.has(name) === true || visibility?.readOnly.has(name) === true,
   });
 }
 
-/** The text that a patch makes. Throws VALIDATION_FAILED, ID_MISMATCH, CONTENT_TOO_LARGE and the problems of `applyPatch` and `requireNoStrayOperator`. */
-export async function decidePatch(
+/** What a patch proposes. Throws VALIDATION_FAILED, ID_MISMATCH and the problems of `applyPatch` and `requireNoStrayOperator`. */
+export async function proposePatch(
   resource: ResourceIn,
   patch: Patch,
   context: PatchContext,
-): Promise<string> {
+): Promise<Proposed> {
   const { collection } = resource;
   const { visibility } = collection;
   const { value, limits, before } = context;
@@ -98,7 +110,7 @@ export async function decidePatch(
   if (visibility === undefined) {
     const next = await applyPatch(patch, value, { collection, limits });
     await pauseAfter(before.text.length);
-    return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
+    return withLimit(proposeChange(resource, next, { ...context, isKept: () => false }), before, limits);
   }
   requireNone(unreadableViolations(patch, visibility));
   const removed = removedBy(patch);
@@ -109,15 +121,19 @@ export async function decidePatch(
   const { hidden, restricted, readOnly } = visibility;
   const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);
   const isKept = (name: string) => hidden.has(name) && !isRemoved(name);
-  return withinLimit(nextText(resource, next, { ...context, isKept }), before, limits);
+  return withLimit(proposeChange(resource, next, { ...context, isKept }), before, limits);
 }
 
 /** `isKept`: which attributes stay if the write leaves them out. */
-type TextContext = WriteContext & { isKept: (name: string) => boolean };
+type ChangeContext = WriteContext & { isKept: (name: string) => boolean };
 
-function nextText(resource: ResourceIn, next: Record<string, unknown>, context: TextContext): string {
+function proposeChange(
+  resource: ResourceIn,
+  next: Record<string, unknown>,
+  context: ChangeContext,
+): Proposed {
   requireSameId(next, resource);
-  const { collection, id } = resource;
+  const { collection } = resource;
   const { at, before, isDeleted = false, isNewVersion = false, named, isKept } = context;
   let parsed: Attributes | undefined;
   const current = () => {
@@ -125,22 +141,36 @@ function nextText(resource: ResourceIn, next: Record<string, unknown>, context: 
     return parsed;
   };
   const sent = clientAttributes(collection, next);
-  const attributes = withUnsent(collection, sent, { current, isKept });
-  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false, before: current });
-  else requireValidUnread(collection, attributes, { sent, named });
-  const text = resourceText(collection.idKind, id, attributes);
-  if (!collection.timestamps) return text;
-  // The timestamps change only if something else differs.
-  const isSame = text === resourceText(collection.idKind, id, current());
-  if (isSame && !isDeleted && !isNewVersion) return before.text;
-  return resourceText(collection.idKind, id, withTimestamps(attributes, at, before));
+  return {
+    collection,
+    attributes: withUnsent(collection, sent, { current, isKept }),
+    before: current,
+    sent,
+    isNew: false,
+    named,
+    textWith: (attributes, id) => {
+      const text = resourceText(collection.idKind, id, attributes);
+      if (!collection.timestamps) return text;
+      // The timestamps change only if something else differs.
+      const isSame = text === resourceText(collection.idKind, id, current());
+      if (isSame && !isDeleted && !isNewVersion) return before.text;
+      return resourceText(collection.idKind, id, withTimestamps(attributes, at, before));
+    },
+  };
+}
+
+/** Checks a proposal. Returns a function that makes the text from the id. Throws VALIDATION_FAILED. */
+export function decide(proposed: Proposed): (id: string) => string {
+  if (proposed.named === undefined) requireValid(proposed);
+  else requireValidUnread(proposed, proposed.named);
+  return (id) => textOf(proposed, id);
 }
 
 /** The sent attributes, with the current values of attributes that the caller cannot see or set. */
 function withUnsent(
   { visibility }: Collection,
   sent: Attributes,
-  { current, isKept }: Pick<TextContext, "isKept"> & { current: () => Attributes },
+  { current, isKept }: Pick<ChangeContext, "isKept"> & { current: () => Attributes },
 ): Attributes {
   if (visibility === undefined) return sent;
   requireNone(assignmentViolations(sent, current(), visibility));
@@ -169,15 +199,12 @@ function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: st
   });
 }
 
-function requireValid(
-  { validate, visibility, relations }: Pick<Collection, "validate" | "visibility" | "relations">,
-  attributes: Attributes,
-  sender: { sent: Attributes; isNew: boolean; before?: () => Attributes },
-): void {
-  const found = validate(attributes, sender.before);
+function requireValid(proposed: Proposed): void {
+  const found = violationsOf(proposed);
   if (found.length === 0) return;
+  const { visibility, relations } = proposed.collection;
   const violations = found.map((each) => explainEmbedded(each, relations));
-  requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, sender));
+  requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, proposed));
 }
 
 /** Says that an unknown attribute is a member that `embed` adds to a response. */
@@ -197,16 +224,17 @@ function explainEmbedded(violation: Violation, relations: Collection["relations"
 }
 
 /** As `requireValid`, for a caller who cannot read: the violations show only attributes that the write names. */
-function requireValidUnread(
-  { validate, visibility = unrestricted }: Collection,
-  attributes: Attributes,
-  { sent, named }: { sent: Attributes; named: ReadonlySet<string> },
-): void {
+function requireValidUnread(proposed: Proposed, named: ReadonlySet<string>): void {
+  const { collection, attributes, sent } = proposed;
+  const { visibility = unrestricted } = collection;
   const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
   const hidden = new Set([...visibility.hidden, ...unnamed]);
-  const sentByName = pickMembers(sent, (name) => named.has(name));
-  const reader = { validate, visibility: { ...visibility, hidden }, relations: new Map() };
-  requireValid(reader, attributes, { sent: sentByName, isNew: false });
+  requireValid({
+    ...proposed,
+    collection: { ...collection, visibility: { ...visibility, hidden }, relations: new Map() },
+    before: undefined,
+    sent: pickMembers(sent, (name) => named.has(name)),
+  });
 }
 
 const unrestricted: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };
@@ -223,6 +251,12 @@ function requireNone(violations: readonly Violation[]): void {
 function moreThan(count: number): string {
   if (count === 1) return "";
   return count === 2 ? " There is 1 more violation." : ` There are ${count - 1} more violations.`;
+}
+
+/** The same proposal, whose text must be within the limit of a patch. It throws CONTENT_TOO_LARGE. */
+function withLimit(proposed: Proposed, before: PreviousVersion, limits: Limits): Proposed {
+  const textWith: Proposed["textWith"] = (...all) => withinLimit(proposed.textWith(...all), before, limits);
+  return { ...proposed, textWith };
 }
 
 /** A patch cannot make a resource larger than a replace can. A resource that is larger already can keep its size. */

@@ -16,7 +16,7 @@ import { requirePreconditions } from "../protocol/conditional.ts";
 import { readObject } from "../protocol/content.ts";
 import { type LastState, lastState, mayLast, seesLast, seesVersion } from "../reads/history.ts";
 import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./commit.ts";
-import { decideReplace } from "./decide.ts";
+import { decide as decideText, proposeReplace } from "./decide.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
 
@@ -110,12 +110,13 @@ export async function planRestore(
   const explain = (error: unknown) => explained(error, operation, version);
   try {
     // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
-    const next = decideReplace(operation, settablePart(old, collection), {
+    const proposed = proposeReplace(operation, settablePart(old, collection), {
       at,
       before: deleted === undefined ? last : withoutAccount(write, last),
       isDeleted: deleted !== undefined,
       isNewVersion,
     });
+    const next = decideText(proposed)(key.id);
     if (service.expired.isOver(key.collection, next)) throw expired(collection);
     const plan = await planFor(write, {
       key,

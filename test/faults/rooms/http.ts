@@ -628,8 +628,8 @@ export const httpFaults: readonly Fault[] = [
     test: "makes, changes, and leaves what is the same",
     replacements: [
       [
-        "if (isDeepStrictEqual(next, before)) return undefined;",
-        "if (isDeepStrictEqual(next, before) && at === 0) return undefined;",
+        "if (isDeepStrictEqual(proposal.attributes, before)) return undefined;",
+        "if (isDeepStrictEqual(proposal.attributes, before) && at === 0) return undefined;",
       ],
     ],
   },

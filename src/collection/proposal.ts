@@ -1,0 +1,35 @@
+/**
+ * What becomes of a resource that somebody wants to write: a proposal is made, then it is checked and becomes a text. Writes, tasks, imports,
+ * rewinds and sign-ups make proposals in their own ways, and all of them are checked here.
+ */
+import type { Violation } from "../errors.ts";
+import type { Collection } from "./collection.ts";
+import type { Attributes } from "./resource.ts";
+import { clientAttributes } from "./timestamps.ts";
+
+/** The state that a write would give to a resource. */
+export interface Proposal {
+  readonly collection: Collection;
+  /** Without the id and the timestamps. */
+  readonly attributes: Attributes;
+  /** The attributes of the state before. @default they do not count */
+  readonly before?: (() => Attributes) | undefined;
+  /** Makes the text of the resource, with its timestamps. */
+  textWith(attributes: Attributes, id: string): string;
+}
+
+/** The proposal of a state whose text is known, such as an earlier one. */
+export function proposeText(collection: Collection, text: string): Proposal {
+  const attributes = clientAttributes(collection, JSON.parse(text) as Record<string, unknown>);
+  return { collection, attributes, textWith: () => text };
+}
+
+/** What is wrong with a proposal. */
+export function violationsOf({ collection, attributes, before }: Proposal): readonly Violation[] {
+  return collection.validate(attributes, before);
+}
+
+/** The text of the resource with this id. Call it if nothing is wrong with the proposal. */
+export function textOf(proposal: Proposal, id: string): string {
+  return proposal.textWith(proposal.attributes, id);
+}

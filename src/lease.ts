@@ -1,8 +1,12 @@
 /** The lease of a store: one of the instances that share it does some work for all of them. */
 import type { Clock } from "./clock.ts";
-import { isOvertaken, put, type Records, type Versioned } from "./records.ts";
-import type { Store } from "./store/port/store.ts";
+import { openCollection } from "./collection/collection.ts";
+import { isOvertaken, put, Records, type Versioned } from "./records.ts";
+import type { ServingStore, Store } from "./store/port/store.ts";
 import { StoreClock } from "./store-clock.ts";
+
+/** The internal collection of leases. */
+const leases = openCollection("_leases");
 
 /** How long a lease is valid, in milliseconds. Another instance takes over at most `renewMs` after that. */
 const leaseMs = 20_000;
@@ -17,27 +21,29 @@ interface LeaseRecord {
 
 /** What a lease depends on. */
 export interface LeaseParts {
-  records: Pick<Records, "read" | "commit">;
   /** The store that the instances share. Its clock decides. */
-  store: Pick<Store, "time">;
+  store: ServingStore & Pick<Store, "time">;
   clock: Pick<Clock, "now">;
   /** Whether several instances can use the store. Otherwise no lease is needed. */
   isShared: boolean;
   newUuid: () => string;
 }
 
-/** The part of one instance in a lease, which is one record of an internal collection. */
+/** The part of one instance in a lease. */
 export class Lease {
   readonly #parts: LeaseParts;
-  readonly #record: { collection: string; id: string };
+  readonly #records: Records;
+  readonly #name: string;
   readonly #holder: string;
   readonly #storeClock: StoreClock;
   /** When it ends at the latest, by a clock that nobody sets. */
   #endsAt = 0;
 
-  constructor(parts: LeaseParts, record: { collection: string; id: string }) {
+  /** `name`: what the instances do under this lease. */
+  constructor(parts: LeaseParts, name: string) {
     this.#parts = parts;
-    this.#record = record;
+    this.#records = new Records(parts.store, [leases]);
+    this.#name = name;
     this.#holder = parts.newUuid();
     this.#storeClock = new StoreClock(parts.store);
   }
@@ -68,14 +74,13 @@ export class Lease {
   }
 
   #read(): Promise<Versioned<LeaseRecord> | undefined> {
-    return this.#parts.records.read(this.#record.collection, this.#record.id);
+    return this.#records.read(leases.name, this.#name);
   }
 
   async #write(before: { version: number } | undefined, next: LeaseRecord, endsAt: number): Promise<boolean> {
     try {
-      const { collection, id } = this.#record;
-      const change = put(collection, id, before?.version, next);
-      await this.#parts.records.commit([change], this.#parts.clock.now());
+      const change = put(leases.name, this.#name, before?.version, next);
+      await this.#records.commit([change], this.#parts.clock.now());
       this.#endsAt = endsAt;
       return next.holder !== null;
     } catch (error) {

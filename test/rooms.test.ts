@@ -109,7 +109,6 @@ const wordsInTheCore: Readonly<Record<string, number>> = {
   "index.ts": 2, // JwtOptions
   "observe/families.ts": 1, // help of holdfast_metrics_source_up
   "server.ts": 1, // what a stop waits for
-  "store/core/log-plans.ts": 3, // the name of a collection that keeps changes
   "store/port/options.ts": 1, // what a service without history lacks
 };
 

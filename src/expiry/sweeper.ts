@@ -1,15 +1,10 @@
 /** Deletes expired resources while a service runs, in the instance that holds the lease of the store. */
 import type { Clock } from "../clock.ts";
-import { openCollection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { Lease, renewMs } from "../lease.ts";
-import { Records } from "../records.ts";
 import type { ServingStore, Store } from "../store/port/store.ts";
 import type { StoreClock } from "../store-clock.ts";
 import type { Expiry } from "./expired.ts";
-
-/** The internal collection with the lease. */
-const leaseCollection = "_leases";
 
 /** What a sweeper depends on. */
 export interface SweeperParts {
@@ -36,8 +31,7 @@ export class Sweeper {
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
-    const records = new Records(parts.store, [openCollection(leaseCollection)]);
-    this.#lease = new Lease({ ...parts, records }, { collection: leaseCollection, id: "expiry" });
+    this.#lease = new Lease(parts, "expiry");
   }
 
   /** Starts to sweep every few seconds. */

@@ -77,7 +77,7 @@ export function readStore<T>(path: string, use: (contents: Contents) => T): T {
     const collections = rows("select * from collections order by number").map((row) =>
       collectionOf(database, row),
     );
-    const states = collections.find(({ name }) => name === "_webhook_states")?.resources ?? [];
+    const states = collections.find(({ name }) => name === "_consumers")?.resources ?? [];
     return use({
       collections: collections.filter(({ name }) => !name.startsWith("_")),
       keys: rows("select name from keys").map(({ name }) => String(name)),

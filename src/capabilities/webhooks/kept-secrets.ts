@@ -4,7 +4,7 @@ import type { Vault } from "../../secrets.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { createSecret } from "./signature.ts";
 import { isEncrypted, type Webhook, webhooksName } from "./webhook.ts";
-import { putState, type WebhookRecords } from "./webhook-records.ts";
+import { ownOf, putOwn, type WebhookRecords } from "./webhook-records.ts";
 
 const purpose = "webhook";
 
@@ -59,7 +59,7 @@ export class KeptSecrets {
     const state = await records.state(id);
     const webhook = await records.webhook(id);
     if (webhook === undefined) return undefined;
-    const { oldSecret } = state?.value ?? {};
+    const { oldSecret } = ownOf(state?.value);
     const lost = [webhook.value.secret, oldSecret].filter((kept) => this.#isLost(kept));
     if (!how.replacesLost)
       for (const kept of lost) this.#vault()?.requireKnown(kept as string, `the secret of the webhook ${id}`);
@@ -69,7 +69,7 @@ export class KeptSecrets {
     if (secret !== webhook.value.secret)
       changes.push(put(webhooksName, id, webhook.version, { ...webhook.value, secret }));
     const old = oldSecret === undefined || lost.includes(oldSecret) ? undefined : this.keep(id, oldSecret);
-    if (old !== oldSecret) changes.push(putState(id, state, { oldSecret: old }));
+    if (old !== oldSecret) changes.push(putOwn(id, state, { oldSecret: old }));
     try {
       await records.commit(changes, how.now());
       return made;

@@ -1,30 +1,24 @@
 /** Completes the writes of webhooks: defaults, secrets, and the state that belongs to each webhook. */
 import { isIP } from "node:net";
+import { collectionsOf } from "../../changes/consume/consumer.ts";
+import { type ConsumerState, putState } from "../../changes/consume/consumer-records.ts";
+import { owedAt, placeNow } from "../../changes/consume/event-reader.ts";
 import { attributeViolation } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
 import type { ParticipantWrite, Settled } from "../../http/participant.ts";
-import { remove, type Versioned } from "../../records.ts";
+import type { Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { hostOf, NotAllowed } from "./addresses.ts";
 import type { WebhookParts } from "./delivery.ts";
-import { collectionsOf, owedAt, placeNow } from "./event-reader.ts";
 import { createSecret } from "./signature.ts";
-import {
-  deliveriesName,
-  maxWebhooks,
-  statesName,
-  type Webhook,
-  webhooksName,
-  withWebhookDefaults,
-} from "./webhook.ts";
-import { deliveryId, putState, type WebhookState } from "./webhook-records.ts";
+import { maxWebhooks, type Webhook, webhooksName, withWebhookDefaults } from "./webhook.ts";
 
 /** Completes a write. Throws WEBHOOKS_UNAVAILABLE if the service cannot have another webhook, and VALIDATION_FAILED. */
 export async function settleWrite(
   parts: WebhookParts,
   { key: { id }, current, next, named }: ParticipantWrite,
 ): Promise<Settled> {
-  if (next === undefined) return { changes: await removalsOf(parts, id) };
+  if (next === undefined) return { changes: await parts.records.removals(id) };
   const state = current === undefined ? undefined : await parts.records.state(id);
   const after = withWebhookDefaults(JSON.parse(next) as Webhook);
   const before = current === undefined ? undefined : (JSON.parse(current) as Webhook);
@@ -40,22 +34,6 @@ export async function settleWrite(
   });
   const changes = await stateChanges(parts, [before, after], state);
   return { text, changes, ...(secret !== undefined && { told: { secret } }) };
-}
-
-/** The most deliveries that are stored while all are read. */
-const mostLatest = 1_000;
-
-/**
- * A webhook is deleted with its state and its deliveries. Each write of its deliveries changes the state, and then the delete starts
- * again. So all deliveries are read first, which can take long, and after the state only the latest ones.
- */
-async function removalsOf({ records }: WebhookParts, id: string): Promise<Change[]> {
-  const versions = new Map((await records.allDeliveries(id)).map((each) => [each.id, each.version]));
-  const state = await records.state(id);
-  for (const { value, version } of await records.deliveries(id, mostLatest))
-    versions.set(deliveryId(id, value.event), version);
-  const changes = [...versions].map(([name, version]) => remove(deliveriesName, name, version));
-  return state === undefined ? changes : [...changes, remove(statesName, id, state.version)];
 }
 
 /**
@@ -95,7 +73,7 @@ async function requireAnother({ feed, records }: WebhookParts): Promise<void> {
 async function stateChanges(
   parts: WebhookParts,
   [before, after]: readonly [Webhook | undefined, Webhook],
-  state: Versioned<WebhookState> | undefined,
+  state: Versioned<ConsumerState> | undefined,
 ): Promise<Change[]> {
   const had = new Set(before === undefined ? [] : collectionsOf(before, parts));
   const added = collectionsOf(after, parts).filter((name) => !had.has(name));

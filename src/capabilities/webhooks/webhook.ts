@@ -1,6 +1,7 @@
 /** A webhook: its attributes with their schema and rules, and what it sees of a collection. */
 import { isIP } from "node:net";
 import { isDeepStrictEqual } from "node:util";
+import { everyCollection } from "../../changes/consume/consumer.ts";
 import type { View } from "../../changes/event.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { compileSchema } from "../../collection/declaration.ts";
@@ -13,7 +14,6 @@ import type { Filter } from "../../query/filter.ts";
 import { readOwnFilter } from "../../query/filter-request.ts";
 import { emptyFilterSize } from "../../query/reading.ts";
 import { inBody, Violations } from "../../query/violations.ts";
-import { otherCollections, statesOfWebhooks } from "../../store/core/log-plans.ts";
 import type { ChangeKind } from "../../store/port/change-log.ts";
 import { type AllowList, hostOf, isPublicAddress } from "./addresses.ts";
 import { secretBytesOf, secretSizes } from "./signature.ts";
@@ -21,13 +21,8 @@ import { secretBytesOf, secretSizes } from "./signature.ts";
 // An `import` would load all of the module at each start.
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
-/** The names of the internal collections of webhooks. */
+/** The name of the internal collection of webhooks. */
 export const webhooksName = "_webhooks";
-export const statesName = statesOfWebhooks;
-export const deliveriesName = "_webhook_deliveries";
-
-/** The item of `collections` for every collection. It includes collections that do not exist yet. */
-export const everyCollection = otherCollections;
 
 /** How documents name webhooks: the tag of their operations, and the start of other names. */
 export const naming = { tag: "Webhooks", called: "webhooks" };

@@ -1,62 +1,47 @@
-/** The webhooks of one service, for requests of administrators. `delivery-engine.ts` delivers the events. */
+/** The webhooks of one service: consumers of the log that send events to receivers, and what administrators do with them. */
 import type { OpenCapability, ThreadWork } from "../../capability.ts";
+import { type Backlog, backlogOf, waitingFor } from "../../changes/consume/backlog.ts";
+import type { Consumer, ConsumerKind, Handed, Outcome } from "../../changes/consume/consumer.ts";
+import type { DeliveryRecord } from "../../changes/consume/consumer-records.ts";
+import { ConsumerEngine } from "../../changes/consume/engine.ts";
+import { bodyOf } from "../../changes/consume/worker.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import type { Participant } from "../../http/participant.ts";
 import type { MetricsSource } from "../../observe/metrics-source.ts";
 import { isOvertaken, put, type Versioned } from "../../records.ts";
 import {
-  bodyOf,
-  recordAfter,
+  outcomeOf,
+  reasonToDisable,
   type Sending,
   sendSigned,
-  stateAfter,
   type WebhookOptions,
   type WebhookParts,
 } from "./delivery.ts";
-import { DeliveryEngine } from "./delivery-engine.ts";
-import { collectionsOf } from "./event-reader.ts";
 import { metricsOf } from "./metrics.ts";
 import { Receivers } from "./receivers.ts";
 import type { AttemptResult } from "./send.ts";
 import { settleWrite } from "./settle.ts";
 import { createSecret } from "./signature.ts";
-import {
-  deliveriesName,
-  misfitOf,
-  naming,
-  statesName,
-  type Webhook,
-  webhookCollection,
-  webhooksName,
-} from "./webhook.ts";
-import {
-  type DeliveryRecord,
-  deliveryId,
-  putState,
-  WebhookRecords,
-  type WebhookState,
-} from "./webhook-records.ts";
+import { misfitOf, naming, viewOfWebhook, type Webhook, webhookCollection, webhooksName } from "./webhook.ts";
+import { disabled, putOwn, WebhookRecords } from "./webhook-records.ts";
+
+/** The name of webhooks among the kinds of consumers. */
+const kindName = "webhooks";
 
 /** How long the secret before a rotation signs too, in milliseconds. */
 const rotationMs = 24 * 3_600_000;
 
-/** What all webhooks of a service still have to deliver. All instances on a store find the same. */
-export interface Backlog {
+/** How many webhooks there are, and what they still have to deliver. */
+export interface WebhookBacklog extends Backlog {
   enabled: number;
   disabled: number;
-  /** Changes that the enabled webhooks have not reached yet. Their filters can exclude some of them. */
-  waiting: number;
-  /** Failed deliveries that are tried again. */
-  retrying: number;
-  /** Failed deliveries that are given up, and are still in the store. */
-  dead: number;
-  /** The time of the oldest change among `waiting` and `retrying`, as Unix time in milliseconds; `undefined` without one. */
-  oldestAt: number | undefined;
 }
 
-/** The most collections whose oldest change is looked up. */
-const maxLookups = 100;
+/** A webhook as a consumer of the log. */
+interface WebhookConsumer extends Consumer {
+  readonly webhook: Webhook;
+}
 
 /** An event that an administrator sends. Its body can depend on the webhook. */
 interface OwnSending extends Omit<Sending, "webhook" | "state" | "body"> {
@@ -69,7 +54,7 @@ export class Webhooks implements OpenCapability {
   readonly collections: NonNullable<OpenCapability["collections"]>;
   readonly metrics: MetricsSource | undefined;
   readonly #parts: WebhookParts;
-  readonly #engine: DeliveryEngine;
+  readonly #engine: ConsumerEngine;
   /** Aborted to end the requests to receivers that administrators have started. */
   readonly #stopping = new AbortController();
 
@@ -87,7 +72,7 @@ export class Webhooks implements OpenCapability {
     this.collections = [{ ...naming, collection, participant }];
     const { store } = options;
     this.#parts = { ...options, receivers: new Receivers(options), records: new WebhookRecords(store) };
-    this.#engine = new DeliveryEngine(this.#parts);
+    this.#engine = new ConsumerEngine({ ...this.#parts, kind: this.#kind });
     this.metrics = options.attempts && metricsOf(this, options.attempts, () => options.clock.now());
   }
 
@@ -115,52 +100,48 @@ export class Webhooks implements OpenCapability {
   }
 
   /** What all webhooks still have to deliver. */
-  async backlog(): Promise<Backlog> {
-    const { records } = this.#parts;
-    const webhooks = (await records.all()).map(({ value }) => value);
+  async backlog(): Promise<WebhookBacklog> {
+    const webhooks = (await this.#parts.records.all()).map(({ value }) => value);
     const enabled = webhooks.filter((webhook) => webhook.enabled);
-    const waiting = await this.#waiting(enabled, enabled.length === 0 ? new Map() : await records.states());
-    const [oldestAt, deliveries] = await Promise.all([
-      this.#oldestOf(waiting.after),
-      webhooks.length === 0 ? new Map<string, number>() : records.deliveriesByState(),
-    ]);
+    const counts = { enabled: enabled.length, disabled: webhooks.length - enabled.length };
+    if (webhooks.length === 0) return { ...counts, waiting: 0, retrying: 0, dead: 0, oldestAt: undefined };
+    return { ...counts, ...(await backlogOf(this.#parts, kindName, enabled)) };
+  }
+
+  /** How the engine of consumers works with webhooks. */
+  get #kind(): ConsumerKind<WebhookConsumer> {
+    const { records } = this.#parts;
     return {
-      enabled: enabled.length,
-      disabled: webhooks.length - enabled.length,
-      waiting: waiting.changes,
-      retrying: deliveries.get("retrying") ?? 0,
-      dead: deliveries.get("dead") ?? 0,
-      oldestAt,
+      name: kindName,
+      all: async () => {
+        const enabled = (await records.all()).filter(({ value }) => value.enabled);
+        return enabled.map((each) => this.#consumerOf(each));
+      },
+      isCurrent: async ({ id, version }) => (await records.webhook(id))?.version === version,
+      misfitOf: ({ webhook }) => misfitOf(webhook, this.#parts),
+      handle: (consumer, handed, stopped) => this.#handle(consumer, handed, stopped),
+      reasonToDisable,
+      disable: ({ webhook, version }) => [disabled({ value: webhook, version })],
     };
   }
 
-  /** How many changes webhooks have not reached yet, and the sequence before the oldest pending change of each collection. */
-  async #waiting(
-    webhooks: readonly Webhook[],
-    states: ReadonlyMap<string, WebhookState>,
-  ): Promise<{ changes: number; after: ReadonlyMap<string, number> }> {
-    const names = new Set(webhooks.flatMap((webhook) => collectionsOf(webhook, this.#parts)));
-    const heads = webhooks.length === 0 ? new Map() : await this.#parts.store.logHeads([...names]);
-    let changes = 0;
-    const after = new Map<string, number>();
-    for (const webhook of webhooks) {
-      const { marks = {}, owes = {} } = states.get(webhook.id) ?? {};
-      for (const name of collectionsOf(webhook, this.#parts)) {
-        const head = heads.get(name)?.sequence ?? 0;
-        const reached = marks[name]?.[0] ?? 0;
-        changes += Math.max(0, head - reached);
-        const pending = Math.min(reached, owes[name] ?? reached);
-        if (pending < head) after.set(name, Math.min(pending, after.get(name) ?? pending));
-      }
-    }
-    return { changes, after };
+  #consumerOf({ value: webhook, version }: Versioned<Webhook>): WebhookConsumer {
+    const { id, collections, types } = webhook;
+    const viewOf = (name: string) => viewOfWebhook(webhook, name, this.#parts);
+    return { id, version, label: `the webhook ${id}`, collections, types, viewOf, webhook };
   }
 
-  async #oldestOf(after: ReadonlyMap<string, number>): Promise<number | undefined> {
-    const { store } = this.#parts;
-    const lookups = [...after].slice(0, maxLookups).map(([name, place]) => store.changeAt(name, place + 1));
-    const times = (await Promise.all(lookups)).flatMap((change) => change?.at ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+  #handle(
+    { webhook }: WebhookConsumer,
+    { event, body, state, isCurrent }: Handed,
+    stopped: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    return this.#parts.receivers.inTurn(webhook.url, async () => {
+      if (!(await isCurrent())) return undefined;
+      const sending = { webhook, state, event: event.event, origin: event, body };
+      const result = await sendSigned(this.#parts, sending, stopped);
+      return result && outcomeOf(result);
+    });
   }
 
   /** A webhook; `undefined` if it does not exist. */
@@ -182,7 +163,7 @@ export class Webhooks implements OpenCapability {
       state: isDisabled ? "disabled" : isActive ? "active" : "failing",
       ...(reason === undefined ? {} : { reason }),
       retrying: retrying.length,
-      waiting: (await this.#waiting([webhook], new Map(state && [[id, state.value]]))).changes,
+      waiting: (await waitingFor(this.#parts, [webhook], new Map(state && [[id, state.value]]))).changes,
       lost,
       lastSuccess: timeOf(lastSuccessAt),
       lastFailure: timeOf(lastFailureAt),
@@ -201,43 +182,16 @@ export class Webhooks implements OpenCapability {
     if (before === undefined) return undefined;
     const bodyFor = (now: Webhook) => this.#bodyAgain(now, before.value);
     const result = await this.#send(webhook, { event, origin: before.value, bodyFor });
-    return result && shownDelivery(await this.#record(before, result, clock.now()));
+    if (result === undefined) return undefined;
+    return shownDelivery(await this.#engine.record(before, outcomeOf(result), clock.now()));
   }
 
   async #bodyAgain(webhook: Webhook, delivery: DeliveryRecord): Promise<string> {
     const misfit = misfitOf(webhook, this.#parts);
     if (misfit !== undefined) throw new Problem("WEBHOOKS_UNAVAILABLE", misfit);
-    const body = await bodyOf(this.#parts, webhook, delivery);
+    const body = await bodyOf(this.#parts, this.#consumerOf({ value: webhook, version: 0 }), delivery);
     if (body !== undefined) return body;
     throw new Problem("WEBHOOKS_UNAVAILABLE", "The history no longer has the change of this event.");
-  }
-
-  /**
-   * Stores the outcome of a retry that an administrator started. The worker can have tried the same event in the meantime, and the webhook can
-   * be deleted. A success ends the state "failing": the worker of the webhook then starts again, because it knows only the state before.
-   */
-  async #record(
-    before: Versioned<DeliveryRecord>,
-    result: AttemptResult,
-    at: number,
-  ): Promise<DeliveryRecord> {
-    const { records, random } = this.#parts;
-    const { webhook, event } = before.value;
-    const record = recordAfter(before.value, result, { at, random: random() });
-    const changes = [put(deliveriesName, deliveryId(webhook, event), before.version, record)];
-    const state = result.isDelivered ? await records.state(webhook) : undefined;
-    const endsFailing = state?.value.failingSince !== undefined;
-    if (endsFailing)
-      changes.push(put(statesName, webhook, state.version, stateAfter(state.value, result, at)));
-    try {
-      await records.commit(changes, at);
-      if (endsFailing) this.#engine.restart(webhook);
-      return record;
-    } catch (error) {
-      if (!isOvertaken(error)) throw error;
-      const now = await records.delivery(webhook, event);
-      return now === undefined ? record : this.#record(now, result, at);
-    }
   }
 
   /** Sends a test event, now. `undefined` if the webhook is deleted before. */
@@ -292,7 +246,7 @@ export class Webhooks implements OpenCapability {
     const now = clock.now();
     const changes = [
       put(webhooksName, id, webhook.version, { ...webhook.value, secret: secrets.keep(id, secret) }),
-      putState(id, state, {
+      putOwn(id, state, {
         oldSecret: secrets.keep(id, webhook.value.secret),
         oldSecretUntil: now + rotationMs,
       }),
@@ -314,7 +268,8 @@ function timeOf(at: number | undefined): string | null {
 
 /** A delivery as administrators see it. */
 function shownDelivery(record: DeliveryRecord): Record<string, unknown> {
-  const { event, type, state, attempts, at, status, milliseconds, response, error, nextAt } = record;
+  const { event, type, state, attempts, at, details, milliseconds, error, nextAt } = record;
+  const { status = null, response = "" } = details;
   const next = timeOf(nextAt ?? undefined);
   return { event, type, state, attempts, time: timeOf(at), status, milliseconds, response, error, next };
 }

@@ -2,7 +2,7 @@
 import { StartError } from "../../errors.ts";
 
 /** The last commit that reads the formats before the present ones. For a still older format, its own error names a commit. */
-const lastCommit = "73acd5be";
+const lastCommit = "5d271879";
 
 /** Throws StartError if a store has another format than this version reads and writes (`own`). */
 export function requireFormat(store: string, format: number, own: number): void {

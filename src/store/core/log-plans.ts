@@ -18,26 +18,29 @@ import {
 import type { NumberedCollection } from "./catalogue.ts";
 import { checksumOfDeleted, intactDeleted } from "./checksums.ts";
 
-/** The internal collection with the state of each webhook. The sweep of the log reads the member `owes` of its resources. */
-export const statesOfWebhooks = "_webhook_states";
+/** The internal collection of the consumers of the log. The sweep of the log reads the member `owes` of its resources (`LogKeeper`). */
+export const logKeepers = "_consumers";
 
 /** The name in `owes` for all collections that it does not name. */
 export const otherCollections = "*";
 
-/** The log keeps an outdated change for webhooks at most this long, in milliseconds. */
+/** The log keeps an outdated change for a consumer at most this long, in milliseconds. */
 const maxOwedMs = 7 * 24 * 3_600_000;
 
-/** A part of the state of a webhook: the sequence in each collection after which its receiver needs every change. */
-export interface Owing {
+/** A consumer of the log, with the sequence in each collection after which it needs every change. */
+export interface LogKeeper {
+  /** A consumer writes it in the commit that says how far it has come. @default it needs nothing */
   owes?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The sequence after which the log must keep the changes, for each collection by its number. `states` are the texts of the states. */
+/** The sequence after which the log must keep the changes, for each collection by its number. `keepers` are the texts of their records. */
 function owedIn(
-  states: readonly string[],
+  keepers: readonly string[],
   collections: readonly { name: string; number: number }[],
 ): ReadonlyMap<number, number> {
-  const all = states.map((text) => (JSON.parse(text) as Owing).owes).filter((owes) => owes !== undefined);
+  const all = keepers
+    .map((text) => (JSON.parse(text) as LogKeeper).owes)
+    .filter((owes) => owes !== undefined);
   return new Map(
     collections.flatMap(({ name, number }) => {
       const sequences = all
@@ -129,12 +132,12 @@ export class LogPlans {
     yield* this.#sql.noteTrimmed(number, upTo);
   }
 
-  /** The sequence after which each log, by its number, owes changes to webhooks. */
+  /** The sequence after which each log, by its number, owes changes to consumers. */
   *owed(): Plan<ReadonlyMap<number, number>> {
     const collections = yield* this.#sql.collections();
-    const states = collections.find(({ name }) => name === statesOfWebhooks);
-    if (states === undefined) return new Map();
-    return owedIn(yield* this.#logOf(states.number).resources(), collections);
+    const keepers = collections.find(({ name }) => name === logKeepers);
+    if (keepers === undefined) return new Map();
+    return owedIn(yield* this.#logOf(keepers.number).resources(), collections);
   }
 
   /** Removes all changes of a resource. Returns their number. */

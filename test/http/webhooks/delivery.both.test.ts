@@ -85,7 +85,7 @@ describe("a webhook is a resource", () => {
       `${hooks}/${id}/_changes`,
       `${hooks}/_events`,
       `${hooks}/${id}/_restore`,
-      "/api/v1/_webhook_states",
+      "/api/v1/_consumers",
     ];
     for (const path of paths) assert.equal((await service.send({ method: "GET", path })).status, 404, path);
     const { json } = await service.send({ method: "GET", path: "/api/v1" });

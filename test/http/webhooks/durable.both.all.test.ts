@@ -3,12 +3,8 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { deliveriesName } from "../../../src/capabilities/webhooks/webhook.ts";
-import {
-  deliveryId,
-  disableWebhooks,
-  WebhookRecords,
-} from "../../../src/capabilities/webhooks/webhook-records.ts";
+import { disableWebhooks, WebhookRecords } from "../../../src/capabilities/webhooks/webhook-records.ts";
+import { deliveriesName, deliveryId } from "../../../src/changes/consume/consumer-records.ts";
 import { put } from "../../../src/records.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { createClient, end, type Program, startProgram } from "../../durability/program.ts";
@@ -206,8 +202,8 @@ test("all old deliveries of a webhook are removed, also if both kinds of old one
     records.commit(
       Array.from({ length: count }, (_, n) => {
         const event = `e${at}-${n}`;
-        const delivery = { webhook: "w", event, state: "delivered", at: at + n };
-        return put(deliveriesName, deliveryId("w", event), undefined, delivery);
+        const delivery = { of: "webhooks", consumer: "w", event, state: "delivered", at: at + n };
+        return put(deliveriesName, deliveryId(delivery), undefined, delivery);
       }),
       now,
     );

@@ -28,7 +28,7 @@ async function storeFor(kind: string): Promise<{ address: StoreAddress; release(
 async function storedIn(address: StoreAddress): Promise<string> {
   const store = await openReader(address);
   let stored = "";
-  for (const name of ["_webhooks", "_webhook_states"])
+  for (const name of ["_webhooks", "_consumers"])
     for await (const { text } of store.scan(name)) stored += text;
   await store.close();
   return stored;

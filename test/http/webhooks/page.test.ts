@@ -2,14 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import {
-  longestRetryAfterMs,
-  maxFailingMs,
-  retryWaits,
-  waitAfter,
-} from "../../../src/capabilities/webhooks/delivery.ts";
+import { maxFailingMs } from "../../../src/capabilities/webhooks/delivery.ts";
 import { secretSizes } from "../../../src/capabilities/webhooks/signature.ts";
 import { maxWebhooks } from "../../../src/capabilities/webhooks/webhook.ts";
+import { longestRetryAfterMs, retryWaits, waitAfter } from "../../../src/changes/consume/retries.ts";
 
 const page = readFileSync("docs/reference/webhooks.md", "utf8").replace(/\s+/g, " ");
 

@@ -1,7 +1,7 @@
 /** What happens if a receiver fails. A clock of the test's own moves from retry to retry. */
 import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
-import { retryWaits } from "../../../src/capabilities/webhooks/delivery.ts";
+import { retryWaits } from "../../../src/changes/consume/retries.ts";
 import { until } from "../../until.ts";
 import { startServiceForFile } from "../service.ts";
 import { testClock } from "./clock.ts";

@@ -15,7 +15,7 @@ import { tableNames } from "../../sql/table.ts";
  * an existing store also raises `declared` of every head, in the same transaction. An instance of the older version that still
  * runs then reads the catalogue again before its next write, and refuses to use it (`declared-catalogue.ts`).
  */
-export const formatNumber = 9;
+export const formatNumber = 10;
 
 /** The names of the tables of a collection. */
 export const { resourcesTable, changesTable, deletedTable, referencesTable } = tableNames("holdfast_");

@@ -1,20 +1,25 @@
-/** The place of a webhook in the logs: where it is, in the stored form, and the events after it. */
-import { type FeedEvent, type FeedPage, readFeed } from "../../changes/feed.ts";
-import { type Mark, noChange, type Position } from "../../changes/position.ts";
-import { Gone, goneReasons } from "../../changes/shared-log.ts";
+/** The place of a consumer in the logs: where it is, in the stored form, and the events after it. */
+import { type FeedEvent, type FeedPage, readFeed } from "../feed.ts";
+import { type Mark, noChange, type Position } from "../position.ts";
+import { Gone, goneReasons } from "../shared-log.ts";
 import type { Due } from "./attempts.ts";
-import type { WebhookFeed, WebhookParts } from "./delivery.ts";
-import { everyCollection, viewOfWebhook, type Webhook } from "./webhook.ts";
-import type { DeliveryRecord, WebhookState } from "./webhook-records.ts";
+import {
+  type ConsumedFeed,
+  type ConsumeParts,
+  type Consumer,
+  collectionsOf,
+  everyCollection,
+} from "./consumer.ts";
+import type { ConsumerState, DeliveryRecord } from "./consumer-records.ts";
 
 /** The most events of a page, and the most text in characters. */
 const pageEnd = { events: 50, text: 256 * 1024, isShared: true, splitsCommits: true };
 
 /** A page of events, some of which have no response yet. */
 export interface OpenPage {
-  /** Where the webhook is after these events. */
+  /** Where the consumer is after these events. */
   position: Position;
-  /** Events without a response. */
+  /** Events without an outcome. */
   left: number;
 }
 
@@ -29,12 +34,12 @@ export interface Read {
 }
 
 /** What a reader depends on. */
-type ReaderParts = WebhookParts & { feed: WebhookFeed };
+type ReaderParts = ConsumeParts & { feed: ConsumedFeed };
 
-/** Reads the events of one webhook. */
+/** Reads the events of one consumer. */
 export class EventReader {
   readonly #parts: ReaderParts;
-  readonly #webhook: Webhook;
+  readonly #consumer: Consumer;
   readonly #startedAt: number;
   /** In the order in which they were read. */
   readonly #pages: OpenPage[] = [];
@@ -44,23 +49,23 @@ export class EventReader {
   #tried: Position;
   #isVerified = false;
 
-  private constructor(parts: ReaderParts, webhook: Webhook, position: Position) {
+  private constructor(parts: ReaderParts, consumer: Consumer, position: Position) {
     this.#parts = parts;
-    this.#webhook = webhook;
+    this.#consumer = consumer;
     this.#startedAt = parts.clock.now();
     this.#reading = position;
     this.#tried = position;
   }
 
-  /** Opens it at the stored place. A state is created with its webhook. Without one, the webhook begins after the last change. */
+  /** Opens it at the stored place. Without a state, the consumer begins after the last change. */
   static async open(
     parts: ReaderParts,
-    webhook: Webhook,
-    state: WebhookState | undefined,
+    consumer: Consumer,
+    state: ConsumerState | undefined,
   ): Promise<EventReader> {
-    const names = collectionsOf(webhook, parts);
+    const names = collectionsOf(consumer, parts);
     const marks = state?.marks ?? (await placeNow(names, parts));
-    return new EventReader(parts, webhook, positionOf(marks, names));
+    return new EventReader(parts, consumer, positionOf(marks, names));
   }
 
   /** The position before which every event was tried. */
@@ -79,15 +84,13 @@ export class EventReader {
 
   /** Collections that are new since the last page join from their first change. */
   #withNewCollections(): Position {
-    const names = collectionsOf(this.#webhook, this.#parts);
+    const names = collectionsOf(this.#consumer, this.#parts);
     return names.length === this.#reading.length ? this.#reading : positionOf(marksOf(this.#reading), names);
   }
 
   /** `undefined` if the log does not have all changes after the position. */
   async #page(position: Position): Promise<FeedPage | undefined> {
-    const views = position.flatMap(
-      ({ collection }) => viewOfWebhook(this.#webhook, collection, this.#parts) ?? [],
-    );
+    const views = position.flatMap(({ collection }) => this.#consumer.viewOf(collection) ?? []);
     try {
       return await readFeed(this.#parts.feed, views, position, pageEnd);
     } catch (error) {
@@ -99,7 +102,7 @@ export class EventReader {
   async #take({ events, position, isEnd }: FeedPage): Promise<Read> {
     if (position === this.#reading && events.length === 0) return { due: [], lost: 0, isEnd };
     this.#reading = position;
-    const { types } = this.#webhook;
+    const { types } = this.#consumer;
     const page: OpenPage = { position, left: 0 };
     const wanted = events.filter(({ kind }) => types.includes(kind));
     const found = await Promise.all(wanted.map((event) => this.#dueOf(event, page)));
@@ -121,13 +124,22 @@ export class EventReader {
    * earlier ones were tried.
    */
   async #dueOf({ text, collection, change, kind }: FeedEvent, page: OpenPage): Promise<Due | undefined> {
-    const { records, feed } = this.#parts;
-    const { id: webhook } = this.#webhook;
+    const { records, feed, kind: of } = this.#parts;
+    const { id: consumer } = this.#consumer;
     const { id, sequence, at } = change;
     const event = feed.positions.eventId(collection, sequence);
-    if (at < this.#startedAt && (await records.delivery(webhook, event)) !== undefined) return undefined;
+    if (at < this.#startedAt && (await records.delivery(consumer, event)) !== undefined) return undefined;
     return {
-      attempted: { webhook, event, type: `${collection}.${kind}`, collection, sequence, kind, attempts: 0 },
+      attempted: {
+        of: of.name,
+        consumer,
+        event,
+        type: `${collection}.${kind}`,
+        collection,
+        sequence,
+        kind,
+        attempts: 0,
+      },
       version: undefined,
       body: text,
       order: `${collection}/${id}`,
@@ -142,18 +154,18 @@ export class EventReader {
     this.#reading = position;
     if (this.#pages.length === 0) this.#tried = position;
     else this.#open({ position, left: 0 });
-    const { id } = this.#webhook;
+    const { label } = this.#consumer;
     const { warn } = this.#parts;
     if (isForeign)
-      warn(`the webhook ${id} continues after the last change, because the store was restored or replaced`);
-    if (lost > 0) warn(`the webhook ${id} lost ${lost} changes that the history no longer has`);
+      warn(`${label} continues after the last change, because the store was restored or replaced`);
+    if (lost > 0) warn(`${label} lost ${lost} changes that the history no longer has`);
     return { due: [], lost, isEnd: false };
   }
 }
 
 /**
  * Moves a position to where the log can continue, and says how many changes this skips. If the store was restored, so that its
- * history is not the one that the webhook has read (`isForeign`), the position is after the last change.
+ * history is not the one that the consumer has read (`isForeign`), the position is after the last change.
  */
 async function continued(
   position: Position,
@@ -177,7 +189,7 @@ async function continued(
   return { position: marks, lost, isForeign };
 }
 
-async function isOfOtherHistory(mark: Mark, feed: WebhookFeed): Promise<boolean> {
+async function isOfOtherHistory(mark: Mark, feed: ConsumedFeed): Promise<boolean> {
   if (mark.check === noChange && mark.sequence === 0) return false;
   try {
     await feed.log.verify(mark);
@@ -188,20 +200,12 @@ async function isOfOtherHistory(mark: Mark, feed: WebhookFeed): Promise<boolean>
   }
 }
 
-type Marks = WebhookState["marks"];
-
-/** The collections that a webhook gets now, by name. */
-export function collectionsOf(
-  { collections }: Webhook,
-  { collectionNames }: Pick<WebhookParts, "collectionNames">,
-): readonly string[] {
-  return collections.includes(everyCollection) ? collectionNames() : collections;
-}
+type Marks = ConsumerState["marks"];
 
 /** The place after the last change of each collection, in the stored form. */
 export async function placeNow(
   names: readonly string[],
-  { feed }: Pick<WebhookParts, "feed">,
+  { feed }: Pick<ConsumeParts, "feed">,
 ): Promise<Marks> {
   return feed === undefined ? {} : marksOf(await feed.log.now(names));
 }
@@ -213,9 +217,9 @@ export function marksOf(position: Position): Marks {
   );
 }
 
-/** The changes that the log must keep for a webhook at these marks that still retries these deliveries (`Owing`). */
+/** The changes that the log must keep for a consumer at these marks that still retries these deliveries (`LogKeeper`). */
 export function owedAt(
-  { collections }: Webhook,
+  { collections }: Pick<Consumer, "collections">,
   marks: Marks,
   retrying: Iterable<Pick<DeliveryRecord, "collection" | "sequence">> = [],
 ): Readonly<Record<string, number>> {

@@ -1,18 +1,16 @@
-/** The attempts of one webhook, in memory: those that are under way, and the failed deliveries that are tried again. */
-
+/** The attempts of one consumer, in memory: those that are under way, and the failed deliveries that are tried again. */
 import type { Versioned } from "../../records.ts";
-import type { Attempted } from "./delivery.ts";
+import { type Attempted, notHandled, type Outcome } from "./consumer.ts";
+import type { DeliveryRecord } from "./consumer-records.ts";
 import type { OpenPage } from "./event-reader.ts";
-import { type AttemptResult, noResponse } from "./send.ts";
-import type { DeliveryRecord } from "./webhook-records.ts";
 
-/** No more attempts start while this many events, or this much text in characters, have no response. */
+/** No more attempts start while this many events, or this much text in characters, have no outcome. */
 const most = { events: 50, text: 512 * 1024 };
 
 /** Outcomes are stored together: when there are this many, or this long after the first one, in milliseconds. */
 const together = { outcomes: 25, ms: 20 };
 
-/** One event to deliver: a new one, or one from the retry table. */
+/** One event to handle: a new one, or one from the retry table. */
 export interface Due {
   attempted: Attempted;
   /** The version of its record; `undefined` before the first attempt. */
@@ -28,14 +26,14 @@ export interface Due {
 /** One event after an attempt. */
 export interface Done {
   due: Due;
-  result: AttemptResult;
+  outcome: Outcome;
   /** Unix time in milliseconds. */
   at: number;
 }
 
-/** The attempts of one webhook that are under way: in order for each resource, and few enough to fit in memory. */
+/** The attempts of one consumer that are under way: in order for each resource, and few enough to fit in memory. */
 export class Attempts {
-  readonly #send: (due: Due) => Promise<AttemptResult | undefined>;
+  readonly #handle: (due: Due) => Promise<Outcome | undefined>;
   readonly #now: () => number;
   /** The last attempt of each order: the next one waits for it. */
   readonly #lastOf = new Map<string, Promise<void>>();
@@ -46,13 +44,13 @@ export class Attempts {
   #isDue = false;
   #onDue = () => {};
 
-  /** `send` resolves to `undefined` if the worker stops. */
-  constructor(send: (due: Due) => Promise<AttemptResult | undefined>, now: () => number) {
-    this.#send = send;
+  /** `handle` resolves to `undefined` if the worker stops. */
+  constructor(handle: (due: Due) => Promise<Outcome | undefined>, now: () => number) {
+    this.#handle = handle;
     this.#now = now;
   }
 
-  /** Attempts without a response. */
+  /** Attempts without an outcome. */
   get underWay(): number {
     return this.#events;
   }
@@ -68,12 +66,12 @@ export class Attempts {
     this.#events++;
     this.#text += body.length;
     const running: Promise<void> = (this.#lastOf.get(order) ?? Promise.resolve())
-      .then(() => this.#send(due).catch(failed))
-      .then((result) => {
+      .then(() => this.#handle(due).catch(failed))
+      .then((outcome) => {
         this.#events--;
         this.#text -= body.length;
         if (this.#lastOf.get(order) === running) this.#lastOf.delete(order);
-        if (result !== undefined) this.#note({ due, result, at: this.#now() });
+        if (outcome !== undefined) this.#note({ due, outcome, at: this.#now() });
       });
     this.#lastOf.set(order, running);
   }
@@ -113,8 +111,8 @@ export class Attempts {
 }
 
 /** An error of the service itself counts as a failure of the delivery. */
-function failed(error: unknown): AttemptResult {
-  return noResponse(`The service failed: ${(error as Error).message}`);
+function failed(error: unknown): Outcome {
+  return notHandled(`The service failed: ${(error as Error).message}`);
 }
 
 /** The most retries at the same time. */
@@ -123,10 +121,10 @@ const maxUnderWay = 16;
 /** The most failed deliveries. At the limit, new events wait in the log. */
 const maxRetries = 1_000;
 
-/** A delivery that failed, and the version of its record. To save memory, it is without the response of the receiver. */
+/** A delivery that failed, and the version of its record. To save memory, it is without its details. */
 export type Retry = Versioned<DeliveryRecord>;
 
-/** The failed deliveries of one webhook that the service will send again. It sends and stores nothing. */
+/** The failed deliveries of one consumer that are tried again. It handles and stores nothing. */
 export class RetryTable {
   readonly #retries = new Map<string, Retry>();
   readonly #underWay = new Set<string>();
@@ -167,7 +165,7 @@ export class RetryTable {
   note(record: DeliveryRecord, version: number): void {
     this.#underWay.delete(record.event);
     if (record.state !== "retrying") this.#retries.delete(record.event);
-    else this.#retries.set(record.event, { value: { ...record, response: "" }, version });
+    else this.#retries.set(record.event, { value: { ...record, details: {} }, version });
   }
 
   /** The failed deliveries as they will be when these records are stored. */

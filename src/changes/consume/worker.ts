@@ -1,64 +1,77 @@
-/** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
-import { anyCollection } from "../../changes/commit-watch.ts";
-import type { Versioned } from "../../records.ts";
+/** Handles the events of one consumer, until it is stopped or the consumer is disabled. */
+import { anyCollection } from "../commit-watch.ts";
+import { eventText } from "../event.ts";
 import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
-import { bodyOf, sendSigned, type WebhookFeed, type WebhookParts } from "./delivery.ts";
+import {
+  type Attempted,
+  type ConsumedFeed,
+  type ConsumeParts,
+  type Consumer,
+  everyCollection,
+  notHandled,
+  type Outcome,
+} from "./consumer.ts";
 import { EventReader } from "./event-reader.ts";
-import { type AttemptResult, noResponse } from "./send.ts";
-import { everyCollection, type Webhook } from "./webhook.ts";
-import { Journal } from "./webhook-records.ts";
+import { Journal } from "./journal.ts";
 
 /** What a worker depends on. */
-export interface WorkerParts extends WebhookParts {
-  feed: WebhookFeed;
+export interface WorkerParts extends ConsumeParts {
+  feed: ConsumedFeed;
   /** Aborted to stop the worker. */
   stopped: AbortSignal;
 }
 
-/** Delivers until the signal is aborted. Throws PRECONDITION_FAILED if another instance has changed the records. */
-export async function deliver(parts: WorkerParts, webhook: Versioned<Webhook>): Promise<void> {
+/** Works until the signal is aborted. Throws PRECONDITION_FAILED if another instance has changed the records. */
+export async function consume(parts: WorkerParts, consumer: Consumer): Promise<void> {
   const leave = parts.feed.watch.join();
   try {
-    const { records } = parts;
-    const { id } = webhook.value;
+    const { records, kind } = parts;
+    const { id } = consumer;
     const state = await records.state(id);
     const retries = new RetryTable(await records.retrying(id));
-    // A webhook is deleted with its state. The worker would make a new state, which belongs to no webhook.
-    if (state === undefined && (await records.webhook(id)) === undefined) return;
-    const reader = await EventReader.open(parts, webhook.value, state?.value);
-    const journal = new Journal(parts, webhook, { state, retries, reader });
-    await new Worker(parts, webhook, { journal, reader }).run();
+    // A consumer is removed with its state. The worker would make a new state, which belongs to no consumer.
+    if (state === undefined && !(await kind.isCurrent(consumer))) return;
+    const reader = await EventReader.open(parts, consumer, state?.value);
+    const journal = new Journal(parts, consumer, { state, retries, reader });
+    await new Worker(parts, consumer, { journal, reader }).run();
   } finally {
     leave();
   }
 }
 
-/** The deliveries of one webhook. Each round stores outcomes, starts retries, reads new events and starts them. */
+/** The body of an event that was tried before; `undefined` if the log no longer has its change. */
+export async function bodyOf(
+  { store, feed }: Pick<ConsumeParts, "store" | "feed">,
+  consumer: Consumer,
+  { collection, sequence, kind }: Attempted,
+): Promise<string | undefined> {
+  const view = consumer.viewOf(collection);
+  const { changes } = await store.changesAfter(collection, sequence - 1, 1);
+  const [change] = changes;
+  if (view === undefined || feed === undefined || change?.sequence !== sequence) return undefined;
+  return eventText(feed, view, change, kind);
+}
+
+/** The events of one consumer. Each round stores outcomes, starts retries, reads new events and starts them. */
 class Worker {
   readonly #parts: WorkerParts;
-  readonly #webhook: Webhook;
-  readonly #version: number;
+  readonly #consumer: Consumer;
   readonly #journal: Journal;
   readonly #reader: EventReader;
   readonly #attempts: Attempts;
-  /** Aborted when the webhook is no longer as this worker knows it, or when that cannot be read. */
+  /** Aborted when the consumer is no longer as this worker knows it, or when that cannot be read. */
   readonly #ended = new AbortController();
   /** Aborted to end the worker, whoever ends it. */
   readonly #stopped: AbortSignal;
   #failure: unknown;
 
-  constructor(
-    parts: WorkerParts,
-    { value: webhook, version }: Versioned<Webhook>,
-    read: { journal: Journal; reader: EventReader },
-  ) {
+  constructor(parts: WorkerParts, consumer: Consumer, read: { journal: Journal; reader: EventReader }) {
     this.#parts = parts;
-    this.#webhook = webhook;
-    this.#version = version;
+    this.#consumer = consumer;
     this.#stopped = AbortSignal.any([parts.stopped, this.#ended.signal]);
     this.#journal = read.journal;
     this.#reader = read.reader;
-    this.#attempts = new Attempts((due) => this.#send(due), parts.clock.now);
+    this.#attempts = new Attempts((due) => this.#handle(due), parts.clock.now);
   }
 
   async run(): Promise<void> {
@@ -91,7 +104,7 @@ class Worker {
 
   /** Read this before the log, so that no commit between the two is missed. */
   #commitsSeen(): ReadonlyMap<string, number> {
-    const { collections } = this.#webhook;
+    const { collections } = this.#consumer;
     const watched = collections.includes(everyCollection) ? [anyCollection] : collections;
     return new Map(watched.map((name) => [name, this.#parts.feed.watch.commits(name)]));
   }
@@ -111,7 +124,7 @@ class Worker {
   }
 
   async #toDue({ value, version }: Retry): Promise<Due> {
-    const body = await bodyOf(this.#parts, this.#webhook, value);
+    const body = await bodyOf(this.#parts, this.#consumer, value);
     return { attempted: value, version, body, order: value.event };
   }
 
@@ -119,7 +132,7 @@ class Worker {
     return this.#attempts.hasSpace && this.#journal.retries.hasSpaceFor(this.#attempts.underWay);
   }
 
-  /** Reads a page and starts its deliveries. Returns whether it was the last one. */
+  /** Reads a page and starts its attempts. Returns whether it was the last one. */
   async #startNew(): Promise<boolean> {
     const { due, lost, isEnd } = await this.#reader.read();
     if (lost > 0) await this.#journal.addLost(lost);
@@ -127,25 +140,25 @@ class Worker {
     return isEnd;
   }
 
-  async #send({ attempted, body }: Due): Promise<AttemptResult | undefined> {
-    if (body === undefined) return noResponse("The history no longer has the change.");
-    const stopped = this.#stopped;
-    return this.#parts.receivers.inTurn(this.#webhook.url, async () => {
-      if (stopped.aborted || !(await this.#isCurrent())) return undefined;
-      const { state } = this.#journal;
-      const sending = { webhook: this.#webhook, state, event: attempted.event, origin: attempted, body };
-      return sendSigned(this.#parts, sending, stopped);
-    });
+  async #handle({ attempted, body }: Due): Promise<Outcome | undefined> {
+    if (body === undefined) return notHandled("The history no longer has the change.");
+    const { state } = this.#journal;
+    const isCurrent = () => this.#isCurrent();
+    return this.#parts.kind.handle(
+      this.#consumer,
+      { event: attempted, body, state, isCurrent },
+      this.#stopped,
+    );
   }
 
   /**
-   * Whether the webhook is still as this worker knows it. Another instance or thread can have changed it, and no attempt may start
-   * as it was before. If it is not, the worker ends. The events without a response are then sent again as the webhook is now.
+   * Whether the consumer is still as this worker knows it. Another instance or thread can have changed it, and no attempt may start
+   * as it was before. If it is not, the worker ends. The events without an outcome are then handed out again as the consumer is now.
    */
   async #isCurrent(): Promise<boolean> {
+    if (this.#stopped.aborted) return false;
     try {
-      const now = await this.#parts.records.webhook(this.#webhook.id);
-      if (now?.version === this.#version) return true;
+      if (await this.#parts.kind.isCurrent(this.#consumer)) return true;
     } catch (error) {
       this.#failure ??= error;
     }
@@ -153,7 +166,7 @@ class Worker {
     return false;
   }
 
-  /** Waits for a commit, for responses, for the next retry, or until it is time to store the position. */
+  /** Waits for a commit, for outcomes, for the next retry, or until it is time to store the position. */
   async #wait(seen: ReadonlyMap<string, number>): Promise<void> {
     const { clock, feed } = this.#parts;
     const stopped = this.#stopped;
@@ -163,7 +176,7 @@ class Worker {
     if (stopped.aborted) end();
     this.#attempts.onDue(end);
     const { retries, positionDueAt } = this.#journal;
-    // Without space for more attempts, a response comes first.
+    // Without space for more attempts, an outcome comes first.
     const next = this.#attempts.hasSpace ? Math.min(positionDueAt, retries.nextAt) : positionDueAt;
     await Promise.race([
       clock.until(Math.max(next, clock.now()), over.signal),

@@ -1,0 +1,79 @@
+/** What consumers still have to handle. All instances on a store find the same. */
+import type { HistoryStore, ServingStore } from "../../store/port/store.ts";
+import { type ConsumeParts, type Consumer, collectionsOf } from "./consumer.ts";
+import type { ConsumerRecords, ConsumerState } from "./consumer-records.ts";
+
+/** What all consumers of a kind still have to handle. */
+export interface Backlog {
+  /** Changes that the consumers have not reached yet. Their filters can exclude some of them. */
+  waiting: number;
+  /** Failed deliveries that are tried again. */
+  retrying: number;
+  /** Failed deliveries that are given up, and are still in the store. */
+  dead: number;
+  /** The time of the oldest change among `waiting` and `retrying`, as Unix time in milliseconds; `undefined` without one. */
+  oldestAt: number | undefined;
+}
+
+type BacklogParts = Pick<ConsumeParts, "collectionNames"> & {
+  store: ServingStore & HistoryStore;
+  records: ConsumerRecords;
+};
+
+type Gets = Pick<Consumer, "id" | "collections">;
+
+/** The most collections whose oldest change is looked up. */
+const maxLookups = 100;
+
+/** What these consumers, which are all that run of their kind, still have to handle. */
+export async function backlogOf(
+  parts: BacklogParts,
+  kind: string,
+  consumers: readonly Gets[],
+): Promise<Backlog> {
+  const { records, store } = parts;
+  const states = consumers.length === 0 ? new Map() : await records.states();
+  const waiting = await waitingFor(parts, consumers, states);
+  const [oldestAt, deliveries] = await Promise.all([
+    oldestOf(store, waiting.after),
+    records.deliveriesByState(kind),
+  ]);
+  return {
+    waiting: waiting.changes,
+    retrying: deliveries.get("retrying") ?? 0,
+    dead: deliveries.get("dead") ?? 0,
+    oldestAt,
+  };
+}
+
+/** How many changes consumers have not reached yet, and the sequence before the oldest pending change of each collection. */
+export async function waitingFor(
+  parts: Pick<BacklogParts, "store" | "collectionNames">,
+  consumers: readonly Gets[],
+  states: ReadonlyMap<string, ConsumerState>,
+): Promise<{ changes: number; after: ReadonlyMap<string, number> }> {
+  const names = new Set(consumers.flatMap((each) => collectionsOf(each, parts)));
+  const heads = consumers.length === 0 ? new Map() : await parts.store.logHeads([...names]);
+  let changes = 0;
+  const after = new Map<string, number>();
+  for (const consumer of consumers) {
+    const { marks = {}, owes = {} } = states.get(consumer.id) ?? {};
+    for (const name of collectionsOf(consumer, parts)) {
+      const head = heads.get(name)?.sequence ?? 0;
+      const reached = marks[name]?.[0] ?? 0;
+      changes += Math.max(0, head - reached);
+      const pending = Math.min(reached, owes[name] ?? reached);
+      if (pending < head) after.set(name, Math.min(pending, after.get(name) ?? pending));
+    }
+  }
+  return { changes, after };
+}
+
+async function oldestOf(
+  store: HistoryStore,
+  after: ReadonlyMap<string, number>,
+): Promise<number | undefined> {
+  const lookups = [...after].slice(0, maxLookups).map(([name, place]) => store.changeAt(name, place + 1));
+  const times = (await Promise.all(lookups)).flatMap((change) => change?.at ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}

@@ -2,7 +2,8 @@
  * `npm run bench:change -- <folder>`: the cost of requests before and after a change. The folder is a checkout of the
  * state before, with its packages installed. Both services run side by side and are measured in turn, so that another
  * program on the machine slows both of them. The processor time of a request is the figure to trust. It includes the time of
- * PostgreSQL, which both share.
+ * PostgreSQL, which both share. With `--control`, a second service of the state before is measured in the same rotation: its ratio to the
+ * first one shows the noise.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -23,7 +24,11 @@ interface Options {
   rounds: number;
   connections: number;
   postgres?: true;
+  control?: true;
 }
+
+/** The services: with the state before, again with it if there is a control, and with the change. */
+type Sides = Partial<Record<"before" | "control" | "after", Server>>;
 
 /** What one round costs. */
 interface Cost {
@@ -39,6 +44,7 @@ const program = new Command("npm run bench:change --")
   .argument("[scenarios...]", `what to measure: ${Object.keys(scenarios).join(", ")} (default: all)`)
   .option("--rounds <number>", "how many times to measure each side", Number, 9)
   .option("--connections <number>", "how many connections send requests", Number, 32)
+  .option("--control", "also measure a second service of the state before, whose ratio shows the noise")
   .option("--postgres", "use a PostgreSQL of the bench instead of SQLite")
   .parse();
 const [before = "", ...names] = program.args;
@@ -53,12 +59,15 @@ async function compare(folder: string, options: Options): Promise<void> {
   const lines = ids.map((id, n) => JSON.stringify({ id, ...sampleAttributes(n) }));
   writeFileSync(`${folder}/articles.ndjson`, `${lines.join("\n")}\n`);
   writeFileSync(`${folder}/holdfast.config.json`, JSON.stringify({ collections }));
-  const sides = {
+  const sides: Sides = {
     before: await start(resolve(before), { folder, store: `${folder}/before`, options }),
+    ...(options.control && {
+      control: await start(resolve(before), { folder, store: `${folder}/control`, options }),
+    }),
     after: await start(process.cwd(), { folder, store: `${folder}/after`, options }),
   };
   process.stdout.write(
-    `${options.rounds} rounds in turn, ${options.connections} connections; after / before: median (smallest-largest)\n`,
+    `${options.rounds} rounds in turn, ${options.connections} connections; ratio to the state before, in pairs: median (smallest-largest)\n`,
   );
   for (const name of names.length === 0 ? Object.keys(scenarios) : names)
     await measure(name, { sides, ids, options });
@@ -81,27 +90,34 @@ async function start(
 
 async function measure(
   name: string,
-  { sides, ids, options }: { sides: Record<"before" | "after", Server>; ids: string[]; options: Options },
+  { sides, ids, options }: { sides: Sides; ids: string[]; options: Options },
 ): Promise<void> {
   const scenario = scenarios[name] as Scenario;
-  const costs = { before: [] as Cost[], after: [] as Cost[] };
+  const names = Object.keys(sides) as (keyof Sides)[];
+  const costs = { before: [] as Cost[], control: [] as Cost[], after: [] as Cost[] };
   for (let round = -1; round < options.rounds; round++) {
     // The side that is measured first changes with each round.
-    const order = round % 2 === 0 ? (["before", "after"] as const) : (["after", "before"] as const);
-    for (const side of order) {
-      const cost = await costOf(sides[side], { requests: scenario.requests(ids), scenario, options });
+    const first = (round + names.length) % names.length;
+    for (const side of [...names.slice(first), ...names.slice(0, first)]) {
+      const cost = await costOf(sides[side] as Server, {
+        requests: scenario.requests(ids),
+        scenario,
+        options,
+      });
       if (round >= 0) costs[side].push(cost);
     }
   }
-  const ratio = (of: keyof Cost) =>
-    spreadOf(
-      costs.after.map((cost) => cost[of]),
-      costs.before.map((cost) => cost[of]),
+  for (const side of names.filter((each) => each !== "before")) {
+    const ratio = (of: keyof Cost) =>
+      spreadOf(
+        costs[side].map((cost) => cost[of]),
+        costs.before.map((cost) => cost[of]),
+      );
+    process.stdout.write(
+      `${name.padEnd(10)} ${side.padEnd(8)} processor time ${format(ratio("cpuMicroseconds"))}  rate ${format(ratio("perSecond"))}  ` +
+        `${middle(costs.before)} -> ${middle(costs[side])} us a request\n`,
     );
-  process.stdout.write(
-    `${name.padEnd(10)} processor time ${format(ratio("cpuMicroseconds"))}  rate ${format(ratio("perSecond"))}  ` +
-      `${middle(costs.before)} -> ${middle(costs.after)} us a request\n`,
-  );
+  }
 }
 
 async function costOf(
@@ -127,7 +143,7 @@ async function costOf(
 
 function format(spread: Spread | undefined): string {
   if (spread === undefined) return "-";
-  return `${spread.median.toFixed(2)} (${spread.smallest.toFixed(2)}-${spread.largest.toFixed(2)})`;
+  return `${spread.median.toFixed(3)} (${spread.smallest.toFixed(2)}-${spread.largest.toFixed(2)})`;
 }
 
 function middle(costs: readonly Cost[]): string {

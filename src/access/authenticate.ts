@@ -24,28 +24,36 @@ export interface AuthSettings {
   keyRoles?: readonly string[];
 }
 
-/** Checks sessions of users. */
-export interface Sessions {
-  /** Whether a text looks like a session. */
-  isSession(text: string): boolean;
-  /** Throws INVALID_TOKEN, and the errors of the store. */
-  principalOf(text: string): Principal | Promise<Principal>;
-  /**
-   * Whether a subject is the id of an account, or of one that was deleted. An account that is new can be unknown for less than a second.
-   */
-  isUser(subject: string): boolean | Promise<boolean>;
+/** The parts of a request that can identify its caller. */
+export interface IdentifyingRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
-/** A further kind of credential, of a capability. */
+/** A further kind of credential beside API keys. */
 export interface Authenticator {
   /** Whether a text is such a credential. */
   takes(token: string): boolean;
   /** The principal of a credential that it has checked already; `undefined` for any other text. */
-  known(token: string): Principal | undefined;
-  /** Throws INVALID_TOKEN, and UNAVAILABLE if it cannot check the credential now. */
-  principalOf(token: string): Promise<Principal>;
-  /** Whether its credentials can have the id of an account as their subject, and then act as that user. */
-  readonly actsAsUsers: boolean;
+  known?(token: string): Principal | undefined;
+  /** Throws INVALID_TOKEN, UNAVAILABLE if it cannot check the credential now, and the errors of the store. */
+  principalOf(token: string): Principal | Promise<Principal>;
+  /** Whether its credentials can have a subject that belongs to another kind of credential (`owns`). @default false */
+  readonly actsAsOthers?: boolean;
+  /**
+   * Whether a subject belongs to this kind, so that others are refused with it. A subject that is new can be unknown for less than a second.
+   * @default it owns none
+   */
+  owns?(subject: string): boolean | Promise<boolean>;
+  /**
+   * The caller of a request whose credential is in a cookie. `undefined`: the request has no such cookie. A promise of `undefined`: the cookie
+   * counts as no credential. Throws CROSS_SITE.
+   */
+  identify?(request: IdentifyingRequest): Promise<Principal | undefined> | undefined;
+  /** Throws SECOND_FACTOR_REQUIRED for a caller who must set up something first. */
+  requireReady?(principal: Principal): Promise<void>;
+  /** A principal as it is now, with the roles that it still has. Throws INSUFFICIENT_SCOPE if its credential or account has ended. */
+  principalNow?(principal: Principal): Promise<Principal>;
 }
 
 /** What authentication depends on. */
@@ -54,8 +62,6 @@ export interface AuthParts {
   keys: Keys;
   /** Further kinds of credentials. The first one that takes a text decides about it. */
   others: readonly Authenticator[];
-  /** Checks sessions of users; absent without `auth.users`. */
-  sessions?: Sessions | undefined;
   /** Unix time in milliseconds. */
   now: () => number;
   /** A clock in milliseconds that never goes back. */
@@ -63,20 +69,14 @@ export interface AuthParts {
 }
 
 /** Finds out who sends a request, with the credentials that the service accepts. */
-export function createAuthenticate({
-  settings,
-  keys,
-  others,
-  sessions,
-  now,
-  elapsed,
-}: AuthParts): Authenticate {
+export function createAuthenticate({ settings, keys, others, now, elapsed }: AuthParts): Authenticate {
   const ring = settings.keys ? new CredentialRing(keyCredentials(keys), { now, elapsed }) : undefined;
+  const owner = others.find(({ owns }) => owns !== undefined);
   const further = others.map((each) => {
-    const refuse = each.actsAsUsers || sessions === undefined ? asItIs : refuserOf(sessions, "token");
-    return { each, refuse };
+    const isOwn = each === owner || each.actsAsOthers === true;
+    return { each, refuse: isOwn ? asItIs : refuserOf(owner, "token") };
   });
-  const refuseKey = sessions === undefined ? asItIs : refuserOf(sessions, "API key");
+  const refuseKey = refuserOf(owner, "API key");
   return ({ authorization }) => {
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
@@ -84,34 +84,35 @@ export function createAuthenticate({
       const found = ring.principalOf(token);
       return found instanceof Promise ? found.then(refuseKey) : refuseKey(found);
     }
-    if (sessions?.isSession(token) === true) return sessions.principalOf(token);
     const other = further.find(({ each }) => each.takes(token));
-    const known = other?.each.known(token);
+    const known = other?.each.known?.(token);
     if (known !== undefined) return other?.refuse(known);
     requireTokenShape(token);
     if (token.startsWith(keyMark) || other === undefined) {
       throw invalidToken("The service does not accept this kind of credential.");
     }
-    return other.each.principalOf(token).then(other.refuse);
+    const found = other.each.principalOf(token);
+    return found instanceof Promise ? found.then(other.refuse) : other.refuse(found);
   };
 }
 
 const asItIs = (principal: Principal): Principal => principal;
 
 /**
- * Refuses credentials whose subject is the id of an account. These ids are public: an issuer can let people choose a subject, and an
- * administrator the subject of a key. The keys of a person are in the sessions of that person.
+ * Refuses credentials whose subject belongs to another kind, such as the id of an account. These ids are public: an issuer can let people
+ * choose a subject, and an administrator the subject of a key. The keys of a person are in the sessions of that person.
  */
 function refuserOf(
-  sessions: Sessions,
+  owner: Authenticator | undefined,
   credential: string,
 ): (principal: Principal) => Principal | Promise<Principal> {
+  if (owner === undefined) return asItIs;
   return (principal) => {
-    const judge = (isUser: boolean): Principal => {
-      if (!isUser) return principal;
+    const judge = (isOwned: boolean | undefined): Principal => {
+      if (isOwned !== true) return principal;
       throw invalidToken(`The subject of the ${credential} is the id of a user of this service.`);
     };
-    const found = sessions.isUser(principal.subject);
+    const found = owner.owns?.(principal.subject);
     return found instanceof Promise ? found.then(judge) : judge(found);
   };
 }

@@ -13,7 +13,7 @@ import { requireFit, requireNoneExpired } from "../fit.ts";
 import type { ColumnSummary } from "../import/cells.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import { type InputFormat, readInput } from "../import/input.ts";
-import type { ImportResult, Profiles } from "../import/item-reader.ts";
+import type { ImportResult, ReadingOptions } from "../import/item-reader.ts";
 import type { ImportOptions as NamedOptions } from "../import/options.ts";
 import { sameTypesIn } from "../import/stored-types.ts";
 import { mayExist } from "../store/open.ts";
@@ -162,7 +162,7 @@ export async function importInto(
     try {
       return await importAll(store, inputs, {
         ...options,
-        profiles: await profilesIn(store, config),
+        mirroredIn: await mirrorOf(store, config),
         kindOf: (name) => config.collections.get(name)?.idKind ?? "uuid",
         limits: { depth: jsonDepth, members: jsonMembers },
         onProgress: (bytes, resources) => progress.update(bytes, resources),
@@ -173,8 +173,8 @@ export async function importInto(
   });
 }
 
-/** The profiles of users in a store that no service has open. */
-async function profilesIn(store: Store, { auth, collections }: Config): Promise<Profiles | undefined> {
+/** What the profiles of users mirror in a store that no service has open. */
+async function mirrorOf(store: Store, { auth, collections }: Config): Promise<ReadingOptions["mirroredIn"]> {
   const { users } = auth ?? {};
   const collection = users && collections.get(users.collection);
   if (users === undefined || collection === undefined) return undefined;
@@ -183,7 +183,8 @@ async function profilesIn(store: Store, { auth, collections }: Config): Promise<
     import("../users/user-records.ts"),
   ]);
   const records = new UserRecords(store, users.collection);
-  return new Mirror({ store, records }, users, () => collection).profiles;
+  const { mirrored } = new Mirror({ store, records }, users, () => collection);
+  return (name) => (name === users.collection ? mirrored : undefined);
 }
 
 /** Deletes what has expired: it would hold unique values, and the import could refer to it. */

@@ -1,6 +1,9 @@
-/** What takes part in the writes of a collection, beside its declaration. */
+/** What takes part in the writes of a collection beside its declaration, and what joins all commits. */
+import type { Principal } from "../access/principal.ts";
+import type { Mirrored } from "../import/item-reader.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Key } from "../store/port/stored.ts";
+import type { HttpRequest } from "./protocol/message.ts";
 
 /** What takes part in the writes of one collection. */
 export interface Participant {
@@ -10,6 +13,12 @@ export interface Participant {
   prepare?(): Promise<void>;
   /** Completes a write that was checked. Throws the problems of the client. */
   settle?(write: ParticipantWrite): Promise<Settled>;
+  /** Whether no create can choose an id, although no resource has it. */
+  isTaken?(id: string): Promise<boolean>;
+  /** The last text of a deleted resource, as a restore brings it back. */
+  revive?(text: string): string;
+  /** Attributes that follow something outside the collection. @default none do */
+  readonly mirrored?: Mirrored | undefined;
 }
 
 /** The write of one resource, before it is committed. */
@@ -33,4 +42,16 @@ export interface Settled {
   told?: object;
   /** Called after the commit. */
   onCommitted?(): void;
+}
+
+/** Adds the changes that a commit needs beside those of its write. Throws the problems of the client. */
+export type JoinCommit = (commit: JoinedCommit) => Promise<readonly Change[]>;
+
+/** The changes of a write, before they are committed. */
+export interface JoinedCommit {
+  changes: readonly Change[];
+  /** Whether the texts are earlier ones, so that what they mirror can have changed since. */
+  revives: boolean;
+  principal: Principal | undefined;
+  request: HttpRequest;
 }

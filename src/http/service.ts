@@ -3,7 +3,7 @@
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Action } from "../access/access-declaration.ts";
-import type { Authenticate } from "../access/authenticate.ts";
+import type { Authenticate, Authenticator } from "../access/authenticate.ts";
 import type { FirstKey } from "../access/first-key.ts";
 import type { Tags } from "../access/tags.ts";
 import type { CommitWatch } from "../changes/commit-watch.ts";
@@ -23,7 +23,7 @@ import type { KeptMail } from "../users/mail/mail-queue.ts";
 import type { Users } from "../users/users.ts";
 import type { Counts } from "./admission/counts.ts";
 import type { Counting } from "./admission/exact-counts.ts";
-import type { Participant } from "./participant.ts";
+import type { JoinCommit, Participant } from "./participant.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -183,6 +183,8 @@ export interface Data {
   ownCollections?: ReadonlyMap<string, Collection> | undefined;
   /** What takes part in the writes of a collection, by the name of the collection. */
   participants: ReadonlyMap<string, Participant>;
+  /** Adds changes to each commit. Absent if nothing does. */
+  joinCommit?: JoinCommit | undefined;
   /** Whether the first create of a resource creates its collection. */
   openCollections: boolean;
   /** Whether it refuses all writes. */
@@ -202,6 +204,10 @@ export interface Data {
 export interface Callers {
   /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
+  /** What a further kind of credential adds (`Authenticator`). */
+  identify?: Authenticator["identify"] | undefined;
+  requireReady?: Authenticator["requireReady"] | undefined;
+  principalNow?: Authenticator["principalNow"] | undefined;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
   /** People who sign in; absent without `auth.users`. */

@@ -41,12 +41,13 @@ export class Additions {
   constructor(
     transaction: Load,
     reader: ItemReader,
-    { on, profiles, isOver = () => false }: Pick<ReadingOptions, "on" | "profiles"> & { isOver?: IsOver },
+    { on, mirroredIn, isOver = () => false }: Pick<ReadingOptions, "on" | "mirroredIn"> & { isOver?: IsOver },
   ) {
     this.#isOver = isOver;
     this.#transaction = transaction;
     this.#invalid = reader.invalid;
-    this.#merge = on && new Merge(transaction, reader, { unique: on, profiles });
+    this.#merge =
+      on && new Merge(transaction, reader, { unique: on, mirrored: mirroredIn?.(reader.collection.name) });
   }
 
   /** The number of resources that the store has added or changed. */

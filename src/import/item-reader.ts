@@ -126,16 +126,15 @@ export interface ReadingOptions {
   ids?: NewIds | undefined;
   /** The kinds of ids of other collections, to rewrite references. Needed with `ids`. @default they are UUIDs */
   kindOf?: KindOf | undefined;
-  /** The profiles of users, if some of their attributes show what the accounts have. @default none do */
-  profiles?: Profiles | undefined;
+  /** The attributes of a collection that follow something outside it. @default none do */
+  mirroredIn?: ((collection: string) => Mirrored | undefined) | undefined;
 }
 
-/** Profiles of users, with attributes that show what their accounts have. Only a change of the account changes these. */
-export interface Profiles {
-  collection: string;
-  shown: readonly string[];
-  /** Those of these ids that belong to accounts. */
-  withAccount(ids: readonly string[]): Promise<ReadonlySet<string>>;
+/** Attributes that follow something outside the collection, such as the account of a user. */
+export interface Mirrored {
+  attributes: readonly string[];
+  /** Those of these ids whose resources have such attributes. */
+  in(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const maxListedInvalid = 50;

@@ -12,7 +12,7 @@ import type { Violation } from "../errors.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import type { Load } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
-import { type ItemReader, type Merged, type Profiles, proposeImported, type Row } from "./item-reader.ts";
+import { type ItemReader, type Merged, type Mirrored, proposeImported, type Row } from "./item-reader.ts";
 import { type InputLocation, type ItemViolation, withValue } from "./items.ts";
 
 /** What an item of an import by a unique key writes. */
@@ -41,13 +41,12 @@ interface Item {
 
 /** The attributes that keep their values, for each of some resources. */
 export async function fixedIn(
-  collection: string,
   holders: readonly (Stored | undefined)[],
-  profiles: Profiles | undefined,
+  mirrored: Mirrored | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  if (profiles?.collection !== collection) return holders.map(() => []);
-  const owned = await profiles.withAccount(holders.flatMap((holder) => holder?.id ?? []));
-  return holders.map((holder) => (holder !== undefined && owned.has(holder.id) ? profiles.shown : []));
+  if (mirrored === undefined) return holders.map(() => []);
+  const having = await mirrored.in(holders.flatMap((holder) => holder?.id ?? []));
+  return holders.map((holder) => (holder !== undefined && having.has(holder.id) ? mirrored.attributes : []));
 }
 
 /** The attributes of an item. Without an id, its text is what follows the id. */
@@ -106,19 +105,19 @@ export class Merge {
   readonly #transaction: Load;
   readonly #reader: ItemReader;
   readonly #unique: Unique;
-  readonly #profiles: Profiles | undefined;
+  readonly #mirrored: Mirrored | undefined;
   /** How many resources were the same already, and how many were changed. */
   readonly merged: Merged = { changed: 0, same: 0 };
 
   constructor(
     transaction: Load,
     reader: ItemReader,
-    { unique, profiles }: { unique: Unique; profiles: Profiles | undefined },
+    { unique, mirrored }: { unique: Unique; mirrored: Mirrored | undefined },
   ) {
     this.#transaction = transaction;
     this.#reader = reader;
     this.#unique = unique;
-    this.#profiles = profiles;
+    this.#mirrored = mirrored;
   }
 
   /** Decides what each item writes. The reader notes the invalid ones. */
@@ -127,7 +126,7 @@ export class Merge {
     // The reader has found a key in each of them.
     const keys = values.map((value) => uniqueValue(value, this.#unique) as string);
     const holders = await this.#transaction.holders(this.#unique, keys);
-    const fixed = await fixedIn(this.#reader.collection.name, holders, this.#profiles);
+    const fixed = await fixedIn(holders, this.#mirrored);
     return rows.flatMap(({ id, location }, n) =>
       this.#settled(location, {
         id,

@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
-import type { Authenticate, AuthParts } from "../access/authenticate.ts";
+import type { Authenticate, Authenticator, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import {
@@ -255,7 +255,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
         ...(meters && { lags: meters.lags }),
       }),
     }),
-    ...(people && { users: people.users, keptMails: people.keptMails }),
+    ...(people && { users: people.users, keptMails: people.keptMails, joinCommit: people.joinCommit }),
     turnBudget,
     now,
     elapsed,
@@ -264,7 +264,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isDraining: () => isDraining,
     hasStarted: () => preparation?.isComplete() === true,
     endpoints: createEndpointTable(endpointsOf(capabilities, added)),
-    participants: new Map(),
+    participants: new Map(people && [[people.users.settings.collection, people.participant]]),
     isEmbedded,
     isForLoopback: isEmbedded && config.isLocal && config.auth?.users !== undefined,
     collections: config.collections,
@@ -325,12 +325,20 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     throw error;
   });
   preparation = prepared;
+  const authenticators = [
+    ...(people ? [people.users.authenticator] : []),
+    ...[...added.values()].flatMap(({ authenticator = [] }) => authenticator),
+  ];
+  const first = <Name extends keyof Authenticator>(name: Name): Authenticator[Name] | undefined =>
+    authenticators.find((each) => each[name] !== undefined)?.[name];
+  service.identify = first("identify");
+  service.requireReady = first("requireReady");
+  service.principalNow = first("principalNow");
   service.authenticate = await authenticateOf(config, {
     keys: store.keys,
-    others: [...added.values()].flatMap(({ authenticator = [] }) => authenticator),
+    others: authenticators,
     now,
     elapsed,
-    sessions: people?.users.sessions,
   });
   if (http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
   let step: Promise<TaskStep> | undefined;
@@ -417,7 +425,10 @@ async function openAll(
   for (const { name, open } of capabilities)
     opened.set(name, await open(core, config[name] as never, replaced[name] as never));
   const own = [...opened.values()].flatMap(({ collections = [] }) => collections);
-  service.participants = new Map(own.map(({ collection, participant }) => [collection.name, participant]));
+  service.participants = new Map([
+    ...service.participants,
+    ...own.map(({ collection, participant }) => [collection.name, participant] as const),
+  ]);
   if (config.access === undefined || config.access.hasAdministrators)
     service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
 }

@@ -5,9 +5,11 @@ import { systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
 import { viewFor } from "../http/caller/permission.ts";
+import type { JoinCommit, JoinedCommit, Participant } from "../http/participant.ts";
 import type { Service } from "../http/service.ts";
 import { decide, proposeNew } from "../http/writes/decide.ts";
 import type { Vault } from "../secrets.ts";
+import type { Change } from "../store/port/commit.ts";
 import type { Store } from "../store/port/store.ts";
 import { Audit } from "../users/audit.ts";
 import { GuessLimits } from "../users/guess-limits.ts";
@@ -58,6 +60,9 @@ export interface PeopleParts {
 /** The people of a service. */
 export interface People {
   users: Users;
+  /** What takes part in the writes of their profiles. */
+  participant: Participant;
+  joinCommit: JoinCommit;
   mail: MailQueue;
   /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
   keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
@@ -165,6 +170,13 @@ export function openPeople(config: Config, parts: PeopleParts): People {
     call === undefined ? async () => mail.kept() : () => call("keptMails") as Promise<readonly KeptMail[]>;
   return {
     users,
+    participant: {
+      isTaken: (id) => records.isOfAccount(id),
+      // It comes back without what its account had, because that is gone.
+      revive: (text) => users.mirror.textWith(text, undefined),
+      mirrored: users.mirror.mirrored,
+    },
+    joinCommit: (commit) => withAccounts(users, commit, service()),
     mail,
     ...(config.http.keepsMails && { keptMails, mailFolder: folder?.path }),
     passwords,
@@ -183,6 +195,27 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       await passwords.close();
     },
   };
+}
+
+/**
+ * The changes, and what has to come with them if profiles of people are deleted: their accounts go in the same commit. Throws
+ * LAST_ADMINISTRATOR, and CONFIRMATION_REQUIRED for the own profile.
+ */
+async function withAccounts(
+  users: Users,
+  { changes: planned, revives, principal, request }: JoinedCommit,
+  { collections }: Service,
+): Promise<readonly Change[]> {
+  const changes = revives ? await users.mirror.overEarlier(planned) : planned;
+  if (changes.every(({ next }) => next !== undefined)) return changes;
+  const { subject: actor, session } = principal ?? {};
+  const isOwn = ({ key, next }: Change) =>
+    next === undefined && key.collection === users.settings.collection && key.id === actor;
+  if (session !== undefined && changes.some(isOwn)) users.own.requireConfirmed(session);
+  const source = { ...users.visitor(request), actor };
+  const cascadesOf = (name: string) =>
+    (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
+  return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
 function profileCollection({ collections }: Service, { collection: name }: UserSettings): Collection {

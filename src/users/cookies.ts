@@ -2,17 +2,11 @@
  * The cookies of a browser that has signed in. A cookie counts only in requests of pages of the service itself, and of the origins in
  * `auth.users.origins`: the browser says where a request comes from (Fetch Metadata), so no token in forms is needed.
  */
-import type { IncomingHttpHeaders } from "node:http";
 import { parseCookie, stringifySetCookie } from "cookie";
+import type { IdentifyingRequest } from "../access/authenticate.ts";
 import { Problem } from "../errors.ts";
 import { deviceMs } from "./devices.ts";
 import { ticketMs } from "./tickets.ts";
-
-/** The parts of a request that say whether its cookie counts. */
-export interface CookieRequest {
-  readonly method: string;
-  readonly headers: IncomingHttpHeaders;
-}
 
 /** What the cookies depend on. */
 export interface CookieParts {
@@ -42,7 +36,7 @@ export class Cookies {
   }
 
   /** The token in the cookie of a request; `undefined` if it has none that counts. Throws CROSS_SITE if an unsafe request may not use it. */
-  tokenIn(request: CookieRequest): string | undefined {
+  tokenIn(request: IdentifyingRequest): string | undefined {
     const { cookie, authorization } = request.headers;
     if (cookie === undefined || authorization !== undefined) return undefined;
     const token = this.#read(cookie, this.#name);
@@ -52,12 +46,12 @@ export class Cookies {
   }
 
   /** What the device of a request shows; `undefined` if it has no such cookie. */
-  deviceIn({ headers }: CookieRequest): string | undefined {
+  deviceIn({ headers }: IdentifyingRequest): string | undefined {
     return headers.cookie === undefined ? undefined : this.#read(headers.cookie, this.#deviceName);
   }
 
   /** What names the browser of a request while somebody is at a provider; `undefined` without such a cookie. */
-  browserIn({ headers }: CookieRequest): string | undefined {
+  browserIn({ headers }: IdentifyingRequest): string | undefined {
     return headers.cookie === undefined ? undefined : this.#read(headers.cookie, this.#browserName);
   }
 
@@ -67,7 +61,7 @@ export class Cookies {
   }
 
   /** Throws CROSS_SITE if the response to a request cannot set the cookie. */
-  requireOwnPage(request: CookieRequest): void {
+  requireOwnPage(request: IdentifyingRequest): void {
     if (!this.#counts(request)) throw crossSite();
   }
 
@@ -75,7 +69,7 @@ export class Cookies {
    * Throws CROSS_SITE if another site, or a page of this site that is not listed, has sent the browser, which goes to a provider. A
    * navigation has no `Origin`. Any page can leave `Referer` out, so a page of a listed origin must send it.
    */
-  requireOwnDeparture({ headers }: CookieRequest): void {
+  requireOwnDeparture({ headers }: IdentifyingRequest): void {
     const { origins } = this.#parts;
     const site = headers["sec-fetch-site"];
     const from = headers.referer === undefined ? undefined : URL.parse(headers.referer)?.origin;
@@ -126,7 +120,7 @@ export class Cookies {
     return stringifySetCookie({ name, value, path: "/", httpOnly: true, sameSite: "lax", secure, maxAge });
   }
 
-  #counts({ method, headers }: CookieRequest): boolean {
+  #counts({ method, headers }: IdentifyingRequest): boolean {
     const { origins, publicUrl } = this.#parts;
     const { origin } = headers;
     switch (headers["sec-fetch-site"]) {

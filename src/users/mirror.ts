@@ -5,7 +5,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { type Attributes, textWithId } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
-import type { Profiles } from "../import/item-reader.ts";
+import type { Mirrored } from "../import/item-reader.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { ServingStore } from "../store/port/store.ts";
 import type { Account, UserRecords } from "./user-records.ts";
@@ -33,13 +33,12 @@ export class Mirror {
     this.#collection = collection;
   }
 
-  /** The collection of the profiles, and what they show. `undefined` if they show nothing. */
-  get profiles(): Profiles | undefined {
+  /** What the profiles show. `undefined` if they show nothing. */
+  get mirrored(): Mirrored | undefined {
     if (this.#names.length === 0) return undefined;
     return {
-      collection: this.#collection().name,
-      shown: this.#names.map(([, name]) => name),
-      withAccount: async (ids) => new Set((await this.#records.accountsIn(ids)).map(({ id }) => id)),
+      attributes: this.#names.map(([, name]) => name),
+      in: async (ids) => new Set((await this.#records.accountsIn(ids)).map(({ id }) => id)),
     };
   }
 

@@ -1,7 +1,7 @@
 /** Sessions: how they begin, are checked, and end. */
 import { LRUCache } from "lru-cache";
 import { randomText } from "../access/api-key.ts";
-import type { Sessions } from "../access/authenticate.ts";
+import type { Authenticator } from "../access/authenticate.ts";
 import { invalidToken } from "../access/challenges.ts";
 import { type CredentialKind, CredentialRing, hashCredential } from "../access/credential-ring.ts";
 import { parseScopes } from "../access/principal.ts";
@@ -11,6 +11,9 @@ import type { Change } from "../store/port/commit.ts";
 import { isMissingFactor } from "./factors.ts";
 import { type Account, principalOf, type Session, sessionsName, type UserRecords } from "./user-records.ts";
 import type { SessionTimes, UserSettings } from "./user-settings.ts";
+
+/** The tokens of sessions as credentials. */
+export type Sessions = Required<Pick<Authenticator, "takes" | "principalOf" | "owns">>;
 
 /** The start of every token of a session. */
 export const sessionMark = "hfs_";
@@ -166,16 +169,16 @@ export async function sweepSessions(
 export function openSessions(parts: SessionParts): Sessions {
   const ring = new CredentialRing(sessionCredentials(parts), parts);
   return {
-    isSession: (text) => text.startsWith(sessionMark),
+    takes: (text) => text.startsWith(sessionMark),
     principalOf: (text) => ring.principalOf(text),
-    isUser: knownUsers(parts),
+    owns: knownUsers(parts),
   };
 }
 
 /** How long it is known whether a subject is a user, in milliseconds, and of how many subjects. */
 const known = { ms: 900, most: 10_000 };
 
-function knownUsers({ records, elapsed }: SessionParts): Sessions["isUser"] {
+function knownUsers({ records, elapsed }: SessionParts): Sessions["owns"] {
   const subjects = new LRUCache<string, { isUser: boolean; readAt: number }>({ max: known.most });
   return (subject) => {
     const found = subjects.peek(subject);

@@ -1,7 +1,8 @@
 /** Signing in and up: the flows that strangers start. */
-import type { Sessions } from "../access/authenticate.ts";
+import type { Authenticator, IdentifyingRequest } from "../access/authenticate.ts";
 import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
+import type { Principal } from "../access/principal.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { parseFragment } from "../json/pointer.ts";
@@ -44,6 +45,7 @@ import {
   maxSessions,
   newSession,
   openSessions,
+  type Sessions,
   timesOf,
 } from "./sessions.ts";
 import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
@@ -230,8 +232,8 @@ export interface Beginning {
 export class Users {
   readonly #parts: UserParts;
   readonly records: UserRecords;
-  /** Checks the tokens of sessions. */
-  readonly sessions: Sessions;
+  /** People as callers: their sessions, also those in cookies. */
+  readonly authenticator: Authenticator;
   readonly cookies: Cookies;
   readonly administration: Administration;
   readonly invitations: Invitations;
@@ -250,7 +252,13 @@ export class Users {
     const sessionMs = settings.sessions.absolute;
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
     this.records = parts.records;
-    this.sessions = openSessions(parts);
+    const sessions = openSessions(parts);
+    this.authenticator = {
+      ...sessions,
+      identify: (request) => this.#identify(sessions, request),
+      requireReady: (principal) => this.#requireReady(principal),
+      principalNow: (principal) => this.#principalNow(principal),
+    };
     const flows: Flows = {
       ...parts,
       begin: (found, beginning) => this.#begin(found, beginning),
@@ -511,10 +519,37 @@ export class Users {
     return account && { session: session.value, account: account.value };
   }
 
-  /** Whether the user of a session must set up a second factor before anything else. An ended session can do nothing. */
-  async mustAddFactor(id: string): Promise<boolean> {
-    const current = await this.current(id);
-    return current === undefined || this.secondFactors.isMissing(current.account);
+  /** A browser sends the cookie of an ended session until it gets another one, so such a cookie counts as no credential. */
+  #identify(sessions: Sessions, request: IdentifyingRequest): Promise<Principal | undefined> | undefined {
+    const token = this.cookies.tokenIn(request);
+    if (token === undefined) return undefined;
+    return principalOrNone(async () => sessions.principalOf(token));
+  }
+
+  /** The principal can be a second old, and the user expects that a new factor counts at once. An ended session can do nothing. */
+  async #requireReady({ session }: Principal): Promise<void> {
+    if (session?.mustAddFactor !== true) return;
+    const current = await this.current(session.id);
+    if (current !== undefined && !this.secondFactors.isMissing(current.account)) return;
+    throw new Problem(
+      "SECOND_FACTOR_REQUIRED",
+      "The service requires a second factor of you. Set one up with POST _auth/factors. Before that, this session can do nothing else.",
+    );
+  }
+
+  async #principalNow(principal: Principal): Promise<Principal> {
+    const { subject, session, roles } = principal;
+    const { records } = this;
+    const ended = (why: string) => new Problem("INSUFFICIENT_SCOPE", `${why} The task ended.`);
+    const account = (await records.account(subject))?.value;
+    if (account?.disabled === true) throw ended("The account that began the task was disabled.");
+    if (account === undefined && (session !== undefined || (await records.isOfAccount(subject))))
+      throw ended("The account that began the task was deleted.");
+    const { id, keyUntil = 0 } = session ?? {};
+    if (id !== undefined && this.#parts.now() < keyUntil && (await records.session(id)) === undefined)
+      throw ended("The key that began the task was deleted.");
+    if (account === undefined || session === undefined) return principal;
+    return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
   }
 
   /** Who sends a request. */
@@ -824,4 +859,14 @@ function signUpRefused({ signUp }: UserSettings): Error {
 function profileExists(): Error {
   const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
   return invalidMember("profile", "excess", detail);
+}
+
+/** `undefined` instead of a credential that is not valid. */
+async function principalOrNone(find: () => Promise<Principal>): Promise<Principal | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof Problem && error.code === "INVALID_TOKEN") return undefined;
+    throw error;
+  }
 }

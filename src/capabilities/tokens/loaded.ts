@@ -14,14 +14,13 @@ export const loaded: Loaded<JwtSettings | undefined, OpenTokens> = {
     if (settings === undefined) return {};
     const { Tokens } = await import("./tokens.ts");
     const checked = await Tokens.open({ settings, now, elapsed, warn: (text) => log.warn(text) });
-    return {
-      authenticator: {
-        takes: () => true,
-        known: (token) => checked.known(token),
-        principalOf: (token) => checked.principalOf(token),
-        actsAsUsers: settings.actAsUsers === true,
-      },
+    const authenticator: Authenticator = {
+      takes: () => true,
+      known: (token) => checked.known(token),
+      principalOf: (token) => checked.principalOf(token),
+      actsAsOthers: settings.actAsUsers === true,
     };
+    return { authenticator };
   },
   files: {
     at: ["auth", "jwt", "jwks"],

@@ -1,7 +1,7 @@
 /** Admission: checks that the request was encrypted if it must be, identifies the caller, and counts the request. It does not check rights. */
+import type { IdentifyingRequest } from "../../access/authenticate.ts";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
-import type { CookieRequest } from "../../users/cookies.ts";
 import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -37,7 +37,7 @@ export function admit(service: Service, route: Route, request: HttpRequest): Cal
     const counted = count(service, request, principal);
     if (principal?.session?.mustAddFactor !== true || isForSetUp(route, request)) return counted;
     return after(counted, async (caller) => {
-      await requireFactor(service, principal);
+      await requireReady(service, principal);
       return caller;
     });
   };
@@ -51,13 +51,8 @@ function isForSetUp(route: Route, { method }: HttpRequest): boolean {
 }
 
 /** Throws SECOND_FACTOR_REQUIRED for a session whose user must first set up a second factor. */
-export async function requireFactor({ users }: Callers, { session }: Principal): Promise<void> {
-  // The principal can be a second old, and the user expects that a new factor counts at once.
-  if (session?.mustAddFactor !== true || (await users?.mustAddFactor(session.id)) === false) return;
-  throw new Problem(
-    "SECOND_FACTOR_REQUIRED",
-    "The service requires a second factor of you. Set one up with POST _auth/factors. Before that, this session can do nothing else.",
-  );
+export async function requireReady({ requireReady }: Callers, principal: Principal): Promise<void> {
+  if (principal.session?.mustAddFactor === true) await requireReady?.(principal);
 }
 
 function principalOf(
@@ -79,21 +74,10 @@ function principalOf(
 
 /** The principal of a request's credential: a cookie, or the header Authorization. Throws as `Authenticate`, and CROSS_SITE. */
 export function identify(
-  service: Callers,
-  request: CookieRequest,
+  { identify, authenticate }: Callers,
+  request: IdentifyingRequest,
 ): Principal | undefined | Promise<Principal | undefined> {
-  const token = service.users?.cookies.tokenIn(request);
-  return token === undefined ? service.authenticate?.(request.headers) : bySession(service, token);
-}
-
-/** The caller of a cookie. A browser sends the cookie of an ended session until it gets another one, so it counts as no caller. */
-async function bySession({ users }: Callers, token: string): Promise<Principal | undefined> {
-  try {
-    return await users?.sessions.principalOf(token);
-  } catch (error) {
-    if (error instanceof Problem && error.code === "INVALID_TOKEN") return undefined;
-    throw error;
-  }
+  return identify?.(request) ?? authenticate?.(request.headers);
 }
 
 /** Throws QUOTA_EXCEEDED. */

@@ -38,7 +38,7 @@ import {
   type Route,
   requireMethod,
 } from "../route.ts";
-import type { Callers, Data, EndpointMethod, Service, Surface, Who } from "../service.ts";
+import type { Callers, Data, EndpointMethod, Surface, Who } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /**
@@ -121,28 +121,28 @@ export function viewFor(
 }
 
 /**
- * The collection as the caller sees its earlier states and its events. There, profiles have no attribute that shows what accounts had
- * (`auth.users.mirror`), because an address or a role can have been another one then. Administrators see them.
+ * The collection as the caller sees its earlier states and its events. There, resources have no mirrored attributes (`Participant`),
+ * because these can have shown something else then, such as another address. Administrators see them.
  */
 export function pastViewFor(
-  service: Pick<Callers, "access"> & Pick<Service, "users">,
+  service: Pick<Callers, "access"> & Pick<Data, "participants">,
   collection: Collection,
   caller: Caller,
 ): Collection {
-  const profiles = service.users?.mirror.profiles;
-  if (profiles?.collection !== collection.name || administers(service, caller)) return collection;
+  const { mirrored } = service.participants.get(collection.name) ?? {};
+  if (mirrored === undefined || administers(service, caller)) return collection;
   const { readOnly = [], restricted = [], hidden = [] } = collection.visibility ?? {};
   const visibility = {
     readOnly: new Set(readOnly),
-    restricted: new Set([...restricted, ...profiles.shown]),
-    hidden: new Set([...hidden, ...profiles.shown]),
+    restricted: new Set([...restricted, ...mirrored.attributes]),
+    hidden: new Set([...hidden, ...mirrored.attributes]),
   };
   return { ...collection, visibility };
 }
 
 /** The same place for its earlier states (`pastViewFor`). */
 export function inPast<Place extends { collection: Collection; guard: Guard; caller: Caller }>(
-  service: Callers & Pick<Service, "users">,
+  service: Callers & Pick<Data, "participants">,
   place: Place,
 ): Place {
   const collection = pastViewFor(service, place.collection, place.caller);

@@ -4,7 +4,7 @@ import type { Principal } from "../../access/principal.ts";
 import { anyCollection } from "../../changes/commit-watch.ts";
 import { type Mark, noChange, type Position } from "../../changes/position.ts";
 import { isRelative, timelessText } from "../../query/filter.ts";
-import { identify, requireFactor } from "../caller/admit.ts";
+import { identify, requireReady } from "../caller/admit.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
@@ -84,7 +84,7 @@ export class Subscriber {
     const checkedAt = this.#service.elapsed();
     const principal = await identify(this.#service, this.#request);
     if (principal === undefined && this.hasCredential) throw invalidToken("The session has ended.");
-    if (principal !== undefined) await requireFactor(this.#service, principal);
+    if (principal !== undefined) await requireReady(this.#service, principal);
     this.#checkedAt = checkedAt;
     return principal;
   }

@@ -233,7 +233,7 @@ async function addAll(
     load = await service.load(into, { principal, length: spool.length });
     const additions = new Additions(load, reader, {
       on: asked.on,
-      profiles: service.users?.mirror.profiles,
+      mirroredIn: (name) => service.participants.get(name)?.mirrored,
       ...(collection.expires !== undefined && { isOver: isOverNow(service, collection.name) }),
     });
     for (const rows of spool.batches({ haveId: true })) {

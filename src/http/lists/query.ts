@@ -14,11 +14,11 @@ import type { FiguresRead, ListRead, Query } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Callers, Data, Service, Surface } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 
 /** Reads the list from the body. Throws the problems of the body and of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(
-  service: Data & Callers & Surface & Pick<Service, "users">,
+  service: Data & Callers & Surface,
   operation: Query,
   request: HttpRequest,
 ): Promise<ListRead | FiguresRead> {

@@ -147,7 +147,7 @@ function existing(id: string): Problem {
 
 /** What the first items of an import by a unique key write: each changes the resource that has its key. */
 async function mergedRows(
-  { service: { store, users } }: TaskWork,
+  { service: { store, participants } }: TaskWork,
   collection: Collection,
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
@@ -160,7 +160,7 @@ async function mergedRows(
       const holder =
         holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
       const length = holder?.text.length ?? 0;
-      const [fixed = []] = await fixedIn(collection.name, [holder], users?.mirror.profiles);
+      const [fixed = []] = await fixedIn([holder], participants.get(collection.name)?.mirrored);
       const written = mergeItem({ collection, at }, { id, value, holder, fixed });
       if (written === undefined || "textWith" in written) return [written && { ...written, holder }, length];
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;

@@ -44,26 +44,16 @@ export function importedIn(service: Service, name: string): Collection {
 }
 
 /**
- * The caller of a task as it is now: with the roles of the beginning that a user still has. Throws INSUFFICIENT_SCOPE if the account was
- * disabled or deleted, or the key was. A credential that has only expired does not end a task.
+ * The caller of a task as it is now: with the roles of the beginning that it still has. Throws INSUFFICIENT_SCOPE if its key was revoked, or if
+ * its account has ended. A credential that has only expired does not end a task.
  */
-export async function principalNow({ users, keys, now }: Service, principal: Principal): Promise<Principal> {
-  const { subject, session, roles } = principal;
-  const ended = (why: string) => new Problem("INSUFFICIENT_SCOPE", `${why} The task ended.`);
+export async function principalNow(service: Service, principal: Principal): Promise<Principal> {
   if (principal.key !== undefined) {
-    const key = await keys?.store.find(principal.key);
-    if (key?.revokedAt !== undefined) throw ended("The API key that began the task was revoked.");
+    const key = await service.keys?.store.find(principal.key);
+    if (key?.revokedAt !== undefined)
+      throw new Problem("INSUFFICIENT_SCOPE", "The API key that began the task was revoked. The task ended.");
   }
-  if (users === undefined) return principal;
-  const account = (await users.records.account(subject))?.value;
-  if (account?.disabled === true) throw ended("The account that began the task was disabled.");
-  if (account === undefined && (session !== undefined || (await users.records.isOfAccount(subject))))
-    throw ended("The account that began the task was deleted.");
-  const { id, keyUntil = 0 } = session ?? {};
-  if (id !== undefined && now() < keyUntil && (await users.records.session(id)) === undefined)
-    throw ended("The key that began the task was deleted.");
-  if (account === undefined || session === undefined) return principal;
-  return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
+  return service.principalNow?.(principal) ?? principal;
 }
 
 /** Throws INSUFFICIENT_SCOPE if only administrators can begin such a task, and its caller no longer administers the service. */

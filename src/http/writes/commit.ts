@@ -9,7 +9,6 @@ import { allChangesOf, type Change } from "../../store/port/commit.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
-import type { Users } from "../../users/users.ts";
 import { currentOf } from "../caller/judged.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { InCollection, Writes } from "../operations/operation.ts";
@@ -57,7 +56,7 @@ export interface CommitPlan {
   commit?: ServingStore["commit"];
   /** Whether the response has a secret, so that it must not be stored. @default false */
   tellsSecret?: boolean;
-  /** Whether the texts are earlier ones, which can have attributes of accounts that have changed since. @default false */
+  /** Whether the texts are earlier ones (`JoinedCommit`). @default false */
   revives?: boolean;
   /** The task that the commit is a slice of, for the history. @default none */
   task?: string;
@@ -78,10 +77,14 @@ export type WriteAttempt = Result | typeof overtaken;
 export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttempt> {
   const { service, operation, request } = write;
   const { at, result, steps, explain, isDryRun = false, maxCascadeText, whole } = plan;
-  const { users } = service;
-  // Without users, a commit does not wait for a turn of its own.
-  const changes = users === undefined ? plan.changes : await withAccounts(write, users, plan);
+  const { joinCommit } = service;
   const { caller } = operation;
+  const { changes: decided, revives = false } = plan;
+  // If nothing joins it, a commit does not wait for a turn of its own.
+  const changes =
+    joinCommit === undefined
+      ? decided
+      : await joinCommit({ changes: decided, revives, principal: caller.principal, request });
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && steps === undefined && idempotency === undefined) return result;
   const { subject } = caller.principal ?? {};
@@ -117,28 +120,6 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
   }
   plan.onCommitted?.();
   return response === undefined ? result : { kind: "response", response };
-}
-
-/**
- * The changes, and what has to come with them if profiles of people are deleted: their accounts go in the same commit. Throws
- * LAST_ADMINISTRATOR, and CONFIRMATION_REQUIRED for the own profile.
- */
-async function withAccounts(
-  { service: { collections }, operation, request }: Write,
-  users: Users,
-  { changes: planned, revives = false }: CommitPlan,
-): Promise<readonly Change[]> {
-  const changes = revives ? await users.mirror.overEarlier(planned) : planned;
-  if (changes.every(({ next }) => next !== undefined)) return changes;
-  const visitor = users.visitor(request);
-  const { subject: actor, session } = operation.caller.principal ?? {};
-  const isOwn = ({ key, next }: Change) =>
-    next === undefined && key.collection === users.settings.collection && key.id === actor;
-  if (session !== undefined && changes.some(isOwn)) users.own.requireConfirmed(session);
-  const source = { ...visitor, actor };
-  const cascadesOf = (name: string) =>
-    (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
-  return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
 /**

@@ -97,14 +97,12 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
 
 /**
  * Throws PRECONDITION_FAILED if the id belonged to a resource that the caller may not read and delete, and whose delete is in the history:
- * its owner can still restore it. The id of an expired resource is free. That of a user who had an account is not. The commit fails if
+ * its owner can still restore it. The id of an expired resource is free. One that a participant keeps is not. The commit fails if
  * the resource comes back meanwhile (`Change.last`).
  */
 async function requireFree({ service, operation }: Write<CreateWithId>): Promise<void> {
   const { collection, id, guard } = operation;
-  const { users } = service;
-  const isProfile = collection.name === users?.settings.collection;
-  if (isProfile && (await users?.records.isOfAccount(id))) throw idTaken(undefined);
+  if (await service.participants.get(collection.name)?.isTaken?.(id)) throw idTaken(undefined);
   if (guard.visible === "everything" && guard.canWithAll("delete")) return;
   const state = await lastState(service, guard, keyOf(operation));
   if (state?.deleted === undefined || state.isOlder) return;

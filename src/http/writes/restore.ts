@@ -112,7 +112,7 @@ export async function planRestore(
     // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
     const proposed = proposeReplace(operation, settablePart(old, collection), {
       at,
-      before: deleted === undefined ? last : withoutAccount(write, last),
+      before: deleted === undefined ? last : revived(write, last),
       isDeleted: deleted !== undefined,
       isNewVersion,
     });
@@ -146,10 +146,10 @@ interface RestoredState {
   deleted: Pick<ResourceChange, "version" | "at"> | undefined;
 }
 
-/** The last version of a deleted resource. A profile comes back without what its account had, because that is gone. */
-function withoutAccount({ service: { users }, operation }: Write<Restore>, last: Stored): Stored {
-  const isProfile = operation.collection.name === users?.settings.collection;
-  return isProfile ? { ...last, text: users.mirror.textWith(last.text, undefined) } : last;
+/** The last version of a deleted resource, as it comes back. */
+function revived({ service, operation }: Write<Restore>, last: Stored): Stored {
+  const text = service.participants.get(operation.collection.name)?.revive?.(last.text);
+  return text === undefined ? last : { ...last, text };
 }
 
 /** An earlier version without the attributes that the caller cannot see or set. */

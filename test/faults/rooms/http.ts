@@ -665,7 +665,7 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/task-rights",
     test: "a task ends before its next slice when its API key is revoked, and not when the key expires",
     replacements: [
-      ["if (key?.revokedAt !== undefined) throw ended(", "if (key?.revokedAt === 0) throw ended("],
+      ["if (key?.revokedAt !== undefined)\n      throw", "if (key?.revokedAt === 0)\n      throw"],
     ],
   },
   {

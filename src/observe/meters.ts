@@ -1,15 +1,11 @@
-/** What this room itself counts: the durations of requests, and what people do. */
+/** What this room itself counts: the durations of requests. */
 import { Histogram } from "../counters.ts";
 import { methodName } from "../http/protocol/message.ts";
 import type { RequestMeter } from "../http/service.ts";
-import type { UserMeter } from "../users/users.ts";
 import type { Labelled } from "./metrics-source.ts";
 
 /** From a read that is in memory to a request that waits for its turn as long as `limits.handlerTimeoutMs` allows. */
 const requestSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** A hash takes about 30 milliseconds. Its thread can wait for the processor. */
-const hashSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
  * The most combinations of method, route and status. A service with few hundred collections has fewer. Further ones are counted
@@ -63,36 +59,5 @@ export class RequestDurations implements RequestMeter {
     this.#byRoute.set(route, byMethod.set(method, byStatus.set(status, histogram)));
     this.#all.push({ labels: { method, route, status: String(status) }, histogram });
     return histogram;
-  }
-}
-
-/** What people do. The labels have only names of the program. */
-export class PeopleCounts implements UserMeter {
-  readonly hashes = new Histogram(hashSeconds);
-  readonly refusals = new Map<string, number>();
-  /** By method, and then by result. */
-  readonly signIns = new Map(
-    ["password", "email"].map((method) => [method, { done: 0, failed: 0, refused: 0 }]),
-  );
-
-  onSignIn(method: string, result: "done" | "failed" | "refused"): void {
-    const counts = this.signIns.get(method) ?? { done: 0, failed: 0, refused: 0 };
-    counts[result]++;
-    this.signIns.set(method, counts);
-  }
-
-  onRefused(policy: string): void {
-    this.refusals.set(policy, (this.refusals.get(policy) ?? 0) + 1);
-  }
-
-  /** The new passwords that were taken although the list of stolen ones could not be asked. */
-  unasked = 0;
-
-  onUnasked(): void {
-    this.unasked++;
-  }
-
-  onHash(seconds: number): void {
-    this.hashes.observe(seconds);
   }
 }

@@ -5,12 +5,10 @@ import type { Count } from "../http/admission/counts.ts";
 import type { Metrics } from "../http/service.ts";
 import { CommitMeter } from "../store/port/commit-meter.ts";
 import type { Store } from "../store/port/store.ts";
-import type { MailQueue } from "../users/mail/mail-queue.ts";
-import type { PasswordHasher } from "../users/password-hash.ts";
 import { expositionOf, measureProcess, metricsOfThread, type ThreadMetrics } from "./exposition.ts";
-import { PeopleCounts, RequestDurations } from "./meters.ts";
+import { RequestDurations } from "./meters.ts";
 import type { MetricsSource, Samples } from "./metrics-source.ts";
-import type { Readings, ReadSource, StateOfPeople } from "./samples.ts";
+import type { Readings, ReadSource } from "./samples.ts";
 
 export type { ThreadMetrics } from "./exposition.ts";
 
@@ -22,22 +20,10 @@ export interface MetricsSources {
   store: Pick<Store, "health" | "statistics">;
   /** The event streams and waiting pages of all threads; absent if the store keeps no history. */
   streams: Pick<Count, "all"> | undefined;
-  /** The people who sign in; absent in a service without users. */
-  people: PeopleSources | undefined;
-  /** The metrics of capabilities. */
+  /** The metrics of capabilities and people. */
   added: readonly MetricsSource[];
   /** Whether the store was reached. */
   hasStarted: () => boolean;
-  /** Unix time in milliseconds. */
-  now: () => number;
-}
-
-/** What the metrics need of people. */
-export interface PeopleSources {
-  passwords: Pick<PasswordHasher, "waiting">;
-  mail: Pick<MailQueue, "counts" | "state">;
-  /** How many sessions the store has. */
-  sessions: () => Promise<number>;
 }
 
 /** How old a text can be, in milliseconds. A monitor that asks all the time does not slow the service down. */
@@ -51,7 +37,6 @@ export class Meters {
   readonly requests = new RequestDurations();
   readonly commits = new CommitMeter();
   readonly lags = new Lags();
-  readonly people = new PeopleCounts();
 
   constructor() {
     measureProcess();
@@ -60,17 +45,13 @@ export class Meters {
 
 /** Reads what these meters have counted, and what the sources know. */
 function createReadings(meters: Meters, sources: MetricsSources): () => Promise<Readings> {
-  const { thread, storeKind, store, people, added, streams, hasStarted, now } = sources;
+  const { thread, storeKind, store, added, streams, hasStarted } = sources;
   const statistics = new Recent(() => store.statistics(), queryBounds);
-  // All threads would find the same.
-  const stored = people && thread === 0 ? new Recent(() => stateOf(people), queryBounds) : undefined;
   const readers = added.map((source) => ({ source, stored: recentOf(source, thread) }));
   return async () => {
     const isReachable = hasStarted();
-    const [read, state, ...storedOf] = await Promise.all(
-      isReachable
-        ? ([statistics.get(), stored?.get(), ...readers.map(({ stored }) => stored?.get())] as const)
-        : [],
+    const [read, ...storedOf] = await Promise.all(
+      isReachable ? ([statistics.get(), ...readers.map(({ stored }) => stored?.get())] as const) : [],
     );
     const health = store.health();
     return {
@@ -86,9 +67,6 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
         const counted = () => source.counted();
         return { name, families, counted, ...(stored && { stored: storedOf[n] }) };
       }),
-      ...(people && { people: { waiting: people.passwords.waiting, mails: people.mail.counts } }),
-      ...(stored && { stateOfPeople: state }),
-      now: now(),
     };
   };
 }
@@ -97,10 +75,6 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
 function recentOf(source: MetricsSource, thread: number): Recent<Samples> | undefined {
   if (thread !== 0 || source.stored === undefined) return undefined;
   return new Recent(async () => source.stored?.() ?? {}, queryBounds);
-}
-
-async function stateOf({ sessions, mail }: PeopleSources): Promise<StateOfPeople> {
-  return { sessions: await sessions(), ...(await mail.state()) };
 }
 
 /** Reads the metrics of one thread, for the text that the main thread makes. */

@@ -2,7 +2,6 @@
 import { about } from "../about.ts";
 import type { Histogram } from "../counters.ts";
 import type { StoreHealth, StoreStatistics } from "../store/port/store.ts";
-import type { MailQueue } from "../users/mail/mail-queue.ts";
 import type { FamilyName } from "./families.ts";
 import type { Meters } from "./metrics.ts";
 import {
@@ -30,25 +29,12 @@ export interface Readings {
   subscribers?: number;
   /** Of each capability with metrics. */
   added: readonly ReadSource[];
-  /** What this thread knows of people: passwords that wait, and mails since the start. Absent in a service without users. */
-  people?: { waiting: number; mails: MailQueue["counts"] };
-  /** `undefined` if the store could not be read in time. Absent in a service without users, and in other threads. */
-  stateOfPeople?: StateOfPeople | undefined;
-  /** Unix time in milliseconds. */
-  now: number;
 }
 
 /** What a monitor gets of a capability. */
 export interface ReadSource extends Pick<MetricsSource, "name" | "families" | "counted"> {
   /** `undefined` if the store could not be read in time. Absent if nothing was read, as in other threads. */
   stored?: Samples | undefined;
-}
-
-/** What the store has of people: sessions, mails that wait, and when the oldest of these was queued. */
-export interface StateOfPeople {
-  sessions: number;
-  waiting: number;
-  oldestAt: number | undefined;
 }
 
 /** The states of a store, the worst last. */
@@ -96,43 +82,13 @@ export function samplesOf(readings: Readings): Samples<FamilyName> & Samples {
     })),
     holdfast_feed_subscribers: optional(subscribers),
     holdfast_feed_lag_seconds: optional(subscribers === undefined ? undefined : lags.longest),
-    ...peopleSamples(readings),
     ...Object.assign({}, ...added.map(({ counted, stored }) => ({ ...counted(), ...stored }))),
     holdfast_metrics_source_up: labelled("source", {
       store: statistics === undefined ? 0 : 1,
       ...Object.fromEntries(
         added.flatMap((each) => ("stored" in each ? [[each.name, each.stored === undefined ? 0 : 1]] : [])),
       ),
-      ...("stateOfPeople" in readings && { users: readings.stateOfPeople === undefined ? 0 : 1 }),
     }),
-  };
-}
-
-function peopleSamples({ people, stateOfPeople, meters, now }: Readings) {
-  if (people === undefined)
-    return {
-      holdfast_sign_ins_total: [],
-      holdfast_sessions: [],
-      holdfast_password_hash_seconds: [],
-      holdfast_password_waiting: [],
-      holdfast_password_unasked_total: [],
-      holdfast_guess_limits_total: [],
-      holdfast_mail: [],
-      holdfast_mail_oldest_age_seconds: [],
-    };
-  const { signIns, hashes, refusals, unasked } = meters.people;
-  const { sessions, waiting, oldestAt = now } = stateOfPeople ?? {};
-  return {
-    holdfast_sign_ins_total: [...signIns].flatMap(([method, results]) =>
-      labelled("result", results).map(({ labels, value }) => ({ labels: { method, ...labels }, value })),
-    ),
-    holdfast_sessions: optional(sessions),
-    holdfast_password_hash_seconds: alone("holdfast_password_hash_seconds", hashes),
-    holdfast_password_waiting: [plain(people.waiting)],
-    holdfast_password_unasked_total: [plain(unasked)],
-    holdfast_guess_limits_total: labelled("policy", Object.fromEntries(refusals)),
-    holdfast_mail: labelled("state", { ...(waiting !== undefined && { waiting }), ...people.mails }),
-    holdfast_mail_oldest_age_seconds: stateOfPeople ? [plain(Math.max(0, now - oldestAt) / 1_000)] : [],
   };
 }
 

@@ -117,7 +117,7 @@ export interface OpenService {
   /** The open capabilities, by name. */
   capabilities: OpenCapabilities;
   /** The people who sign in; absent without `auth.users`. */
-  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users" | "mailFolder">;
+  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users" | "mailFolder" | "metrics">;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
@@ -180,11 +180,11 @@ function addMetrics(
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
   const { service, capabilities, people } = opened;
-  const { feed, counts, hasStarted, now } = service;
-  const ofPeople = people && { ...people, sessions: () => people.users.records.count("_sessions") };
+  const { feed, counts, hasStarted } = service;
   const streams = feed && counts.streams;
-  const added = Object.values<OpenCapability>(capabilities).flatMap(({ metrics = [] }) => metrics);
-  const sources = { storeKind: kind, store, streams, people: ofPeople, added, hasStarted, now };
+  const sourcesOf = [...Object.values<OpenCapability>(capabilities), ...(people ? [people] : [])];
+  const added = sourcesOf.flatMap(({ metrics = [] }) => metrics);
+  const sources = { storeKind: kind, store, streams, added, hasStarted };
   if (thread.kind === "main") {
     service.metrics = createMetrics(meters, { ...sources, thread: 0 }, thread.othersMetrics);
   } else {
@@ -234,7 +234,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     warn: (text) => log.warn(text),
     info: (text) => log.info(text),
     onLocalMail: options.onLocalMail,
-    meter: meters?.people,
+    isMetered: meters !== undefined,
   });
   const expiring = expiringOf(store, config, options);
   let preparation: Preparation | undefined;

@@ -8,6 +8,7 @@ import { viewFor } from "../http/caller/permission.ts";
 import type { JoinCommit, JoinedCommit, Participant } from "../http/participant.ts";
 import type { Service } from "../http/service.ts";
 import { decide, proposeNew } from "../http/writes/decide.ts";
+import type { MetricsSource } from "../observe/metrics-source.ts";
 import type { Vault } from "../secrets.ts";
 import type { Change } from "../store/port/commit.ts";
 import type { Store } from "../store/port/store.ts";
@@ -28,7 +29,8 @@ import {
 import { sweepSessions } from "../users/sessions.ts";
 import { UserRecords } from "../users/user-records.ts";
 import type { UserSettings } from "../users/user-settings.ts";
-import { type Profiles, type UserMeter, Users } from "../users/users.ts";
+import { type Profiles, Users } from "../users/users.ts";
+import { metricsOf, PeopleCounts } from "./people-metrics.ts";
 
 /** What people need of a service that is being opened. */
 export interface PeopleParts {
@@ -53,8 +55,8 @@ export interface PeopleParts {
   info: (message: string) => void;
   /** Called with each mail that a local service keeps instead of sending it. */
   onLocalMail?: ((mail: KeptMail) => void) | undefined;
-  /** @default nothing is counted */
-  meter?: UserMeter | undefined;
+  /** Whether a monitor can read what people do. */
+  isMetered: boolean;
 }
 
 /** The people of a service. */
@@ -63,6 +65,7 @@ export interface People {
   /** What takes part in the writes of their profiles. */
   participant: Participant;
   joinCommit: JoinCommit;
+  metrics: MetricsSource | undefined;
   mail: MailQueue;
   /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
   keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
@@ -81,7 +84,8 @@ export interface People {
 
 /** Opens the people. Nothing works before `prepare`. */
 export function openPeople(config: Config, parts: PeopleParts): People {
-  const { store, settings, service, vault, newUuid, now, warn, meter } = parts;
+  const { store, settings, service, vault, newUuid, now, warn } = parts;
+  const meter = parts.isMetered ? new PeopleCounts() : undefined;
   const { isLocal, readOnly } = config;
   const isReady = () => service().hasStarted();
   const clock = systemClock(now);
@@ -177,6 +181,8 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       mirrored: users.mirror.mirrored,
     },
     joinCommit: (commit) => withAccounts(users, commit, service()),
+    metrics:
+      meter && metricsOf({ counts: meter, passwords, mail, sessions: () => records.count("_sessions"), now }),
     mail,
     ...(config.http.keepsMails && { keptMails, mailFolder: folder?.path }),
     passwords,

@@ -148,7 +148,7 @@ export class Loads {
       await this.#parts.hold?.();
     } catch (error) {
       this.#letOthersWrite();
-      throw isInProgress(error) ? this.#inProgress() : error;
+      throw error instanceof WorkInProgress ? this.#inProgress() : error;
     }
     const { expectedEnd } = this.#parts;
     const since = performance.now();
@@ -195,8 +195,16 @@ export class Loads {
   }
 }
 
-/** The detail of the problem of a write that cannot wait longer. */
-export const workInProgress = "An import or a rewind is in progress. Nothing was written. Try again.";
+/** An import or exclusive work keeps others from writing. Nothing was written. */
+export class WorkInProgress extends Problem {
+  /** `seconds`: when the client should try again. @default the response does not say it */
+  constructor(seconds?: number) {
+    const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
+    super("UNAVAILABLE", "An import or a rewind is in progress. Nothing was written. Try again.", {
+      headers,
+    });
+  }
+}
 
 /** The waits between two attempts to start, in milliseconds. */
 const startBounds = { first: 5, most: 200 };
@@ -213,19 +221,15 @@ export async function startWhenFree<T>(start: () => Promise<T>, maxWaitMs: numbe
       return await start();
     } catch (error) {
       const isOver = performance.now() - since > maxWaitMs;
-      if (isOver || !isInProgress(error)) throw error;
+      if (isOver || !(error instanceof WorkInProgress)) throw error;
     }
     await delay(nextWait());
   }
 }
 
-function isInProgress(error: unknown): boolean {
-  return error instanceof Problem && error.message === workInProgress;
-}
-
 /** The problem of a write that cannot wait longer. `seconds`: when it should try again. */
 export function inProgress(seconds = 1): Problem {
-  return new Problem("UNAVAILABLE", workInProgress, { headers: { "retry-after": String(seconds) } });
+  return new WorkInProgress(seconds);
 }
 
 /** An import in progress. After a failure it can only end, and then the store is unchanged. */

@@ -2,6 +2,7 @@
 import { Problem, type ProblemCode, type Violation } from "../../../errors.ts";
 import { subjectAt } from "../../../json/pointer.ts";
 import { checksumOfResource, damageOf, nameOfResource } from "../checksums.ts";
+import { WorkInProgress } from "../loads.ts";
 import type { Taken } from "./constraints.ts";
 import type { ResourceState } from "./staged-changes.ts";
 
@@ -15,9 +16,18 @@ export interface Refusal {
   holder?: string;
   /** The index of the change in its commit. */
   change?: number;
+  /** Whether it is a `WorkInProgress`. @default false */
+  isInProgress?: true;
   /** The further reasons, if the commit asks for all of them (`Commit.whole`). */
   others?: readonly Refusal[];
 }
+
+/** The refusal of work that has to wait for an import or exclusive work. */
+export const workInProgress: Refusal = {
+  code: "UNAVAILABLE",
+  detail: new WorkInProgress().message,
+  isInProgress: true,
+};
 
 /** The most reasons why one commit is refused. */
 export const maxRefusals = 50;
@@ -139,7 +149,16 @@ export function deleteDamaged(collection: string, id: string): Refusal {
 }
 
 /** The refusal as an error. */
-export function problemOf({ code, detail, pointers, holder, change, others }: Refusal): Problem {
+export function problemOf({
+  code,
+  detail,
+  pointers,
+  holder,
+  change,
+  others,
+  isInProgress,
+}: Refusal): Problem {
+  if (isInProgress === true) return new WorkInProgress();
   return new Problem(code, detail, {
     attributes: pointers,
     takenBy: holder,

@@ -5,9 +5,8 @@
  * cluster then runs them on the node of the store, and not on the node that the instance is connected to.
  */
 import { setTimeout as pass } from "node:timers/promises";
-import { Problem } from "../../../errors.ts";
 import { createBackOff } from "../../core/back-off.ts";
-import { inProgress, workInProgress } from "../../core/loads.ts";
+import { inProgress, WorkInProgress } from "../../core/loads.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Statement } from "../connection/connections.ts";
 import { sqlState } from "../connection/failures.ts";
@@ -64,11 +63,11 @@ export async function hold(transaction: Transaction, numbers: Iterable<number>):
 }
 
 /** Another transaction holds collections that a write needs. Nothing was written. */
-export class Held extends Problem {
+export class Held extends WorkInProgress {
   readonly numbers: readonly number[];
 
   constructor(numbers: Iterable<number>) {
-    super("UNAVAILABLE", workInProgress);
+    super();
     this.numbers = [...numbers];
   }
 }

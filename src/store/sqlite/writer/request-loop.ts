@@ -1,6 +1,6 @@
 /** The requests to the writer: the connections of the threads that send them, and the order in which the writer performs them. */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { workInProgress } from "../../core/loads.ts";
+import { workInProgress } from "../../core/commits/refusals.ts";
 import { CommitMeter, noteGroup } from "../../port/commit-meter.ts";
 import type {
   ConnectionTasks,
@@ -114,7 +114,7 @@ export class Connections {
         from.isListening = request.args[0];
         break;
       case "hold":
-        if (this.isHeldFor(from)) return { refusal: { code: "UNAVAILABLE", detail: workInProgress } };
+        if (this.isHeldFor(from)) return { refusal: workInProgress };
         this.#holder = from;
         break;
       case "release":

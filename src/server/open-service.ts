@@ -33,7 +33,7 @@ import { createTurns } from "../http/admission/turns.ts";
 import { createEndpointTable } from "../http/endpoints/endpoint-table.ts";
 import { heartbeatMs } from "../http/events/stream.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import type { Feed, KeyAdministration, Log, Metrics, Service } from "../http/service.ts";
+import type { EndpointPaths, Feed, KeyAdministration, Log, Metrics, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import type { Meters, ThreadMetrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
@@ -200,71 +200,170 @@ type CompleteOptions = ServiceOptions &
     tracing: Tracing | undefined;
   };
 
+/** What changes in a service after it is made. */
+interface ServiceState {
+  /** The secret of the store. The preparation sets it before the service handles a request. */
+  secret: Buffer;
+  /** Set by the preparation, if the service needs one. */
+  vault: Vault | undefined;
+  preparation: Preparation | undefined;
+  isDraining: boolean;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortController;
+}
+
 async function openOn(store: Store, config: Config, options: CompleteOptions): Promise<OpenService> {
-  const {
-    log,
-    turnBudget,
-    now = Date.now,
-    elapsed = () => performance.now(),
-    isEmbedded = false,
-    meters,
-    tracing,
-    thread,
-  } = options;
-  const { http } = config;
-  let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
-  let opened: Vault | undefined;
+  const { log, thread, meters, tracing, now = Date.now } = options;
+  const stopping = new AbortController();
+  const state: ServiceState = {
+    secret: Buffer.alloc(0),
+    vault: undefined,
+    preparation: undefined,
+    isDraining: false,
+    stopping,
+  };
   const vault = (): Vault => {
-    if (opened === undefined) throw new Error("The vault is used before the store is prepared.");
-    return opened;
+    if (state.vault === undefined) throw new Error("The vault is used before the store is prepared.");
+    return state.vault;
   };
   const capabilities = await loadCapabilities();
-  const added = new Map<string, OpenCapability>();
-  let isDraining = false;
-  const newUuid = createUuidSource();
+  const opened = new Map<string, OpenCapability>();
+  const isShared = config.store.kind !== "sqlite";
+  const isWorker = thread.kind === "main" && !config.readOnly;
+  const works = isWorker && options.delivers !== false;
+  const expiring = expiringOf(store, config, options);
+  const service = createService(store, config, options, {
+    state,
+    expiring,
+    endpoints: createEndpointTable(endpointsOf(capabilities, opened)),
+  });
   const people = await peopleOf(config, {
     store,
     service: () => service,
     vault,
-    identity: () => tags.store(),
+    identity: () => service.tags.store(),
     call: thread.kind === "other" ? thread.call : undefined,
-    newUuid,
+    newUuid: service.newUuid,
     now,
-    elapsed,
+    elapsed: service.elapsed,
     warn: (text) => log.warn(text),
     info: (text) => log.info(text),
     onLocalMail: options.onLocalMail,
     isMetered: meters !== undefined,
   });
-  const expiring = expiringOf(store, config, options);
-  let preparation: Preparation | undefined;
-  const stopping = new AbortController();
-  const tags = createTags(() => secret);
-  const positions = createPositions(() => secret);
-  const service: Service = {
+  if (people !== undefined) addPeople(service, people);
+  const core: Core = {
+    service,
+    store,
+    isShared,
+    vault: () => (config.secrets.length > 0 ? vault() : undefined),
+    isMetered: meters !== undefined,
+    tracing: tracing?.work,
+  };
+  await openAll(capabilities, opened, { config, replaced: options }, core);
+  const stopCapabilities = async () => {
+    for (const each of opened.values()) await each.stop?.();
+  };
+  const preparation = await prepareStore({
+    prepare: async () => {
+      await store.reach?.();
+      if (thread.kind === "main") await declare(store, config);
+      state.secret = await store.secret();
+      state.vault = await vaultOf(store, config, { capabilities, now });
+      await expiring?.storeClock.measure();
+      await people?.prepare();
+      for (const each of opened.values()) await each.prepare?.({ works: isWorker });
+    },
+    mayWait: store.reach !== undefined,
+    after: thread.kind === "other" ? thread.prepared : undefined,
+    log,
+    reasonOf: (error) => reasonOf(config.store, error),
+    onFailure: options.onFailure,
+  }).catch(async (error: unknown) => {
+    await stopCapabilities();
+    throw error;
+  });
+  state.preparation = preparation;
+  await addCallers(service, config, { store, people, opened });
+  if (config.http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
+  const tasks = createTasks(service, store, isShared);
+  service.tasks = tasks;
+  if (isWorker) tasks.start();
+  for (const each of opened.values()) each.start?.({ works });
+  if (works) people?.start();
+  const sweeper = expiring && createSweeper(service, store, { expiring, works, isShared, options });
+  sweeper?.start();
+  const acceptFirstKey = (offer: FirstKeyOffer) => {
+    service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
+  };
+  return {
+    service,
+    store,
+    capabilities: Object.fromEntries(opened) as unknown as OpenCapabilities,
+    ...(people && { people }),
+    preparation,
+    offerFirstKey: (plan) => {
+      const offer = offerFirstKey(plan, sharedClock());
+      acceptFirstKey(offer);
+      return offer;
+    },
+    acceptFirstKey,
+    drain: () => {
+      state.isDraining = true;
+    },
+    endStreams: () => stopping.abort(),
+    close: async () => {
+      stopping.abort();
+      await sweeper?.stop();
+      await stopCapabilities();
+      await tasks.stop();
+      await people?.close();
+      await preparation.stop();
+      await store.close();
+      await tracing?.flush();
+    },
+  };
+}
+
+/** The service, without what people, capabilities and tasks add to it. */
+function createService(
+  store: Store,
+  config: Config,
+  options: CompleteOptions,
+  {
+    state,
+    expiring,
+    endpoints,
+  }: { state: ServiceState; expiring: ReturnType<typeof expiringOf>; endpoints: EndpointPaths },
+): Service {
+  const { log, turnBudget, meters, tracing, thread } = options;
+  const { now = Date.now, elapsed = () => performance.now(), isEmbedded = false } = options;
+  const { http } = config;
+  const { handlerTimeoutMs } = http.limits;
+  const tags = createTags(() => state.secret);
+  return {
     store: expiring?.live ?? store,
     expired: expiring?.expiry ?? nothingExpires,
-    load: (...args) => startWhenFree(() => store.load(...args), http.limits.handlerTimeoutMs),
-    exclusively: (...args) => startWhenFree(() => store.exclusively(...args), http.limits.handlerTimeoutMs),
+    load: (...args) => startWhenFree(() => store.load(...args), handlerTimeoutMs),
+    exclusively: (...args) => startWhenFree(() => store.exclusively(...args), handlerTimeoutMs),
     ...(http.hasFeed && {
       feed: createFeed(store, {
-        positions,
+        positions: createPositions(() => state.secret),
         tags,
         heartbeatMs: options.heartbeatMs ?? heartbeatMs,
-        stopping: stopping.signal,
+        stopping: state.stopping.signal,
         ...(meters && { lags: meters.lags }),
       }),
     }),
-    ...(people && { users: people.users, keptMails: people.keptMails, joinCommit: people.joinCommit }),
     turnBudget,
     now,
     elapsed,
     log,
     tags,
-    isDraining: () => isDraining,
-    hasStarted: () => preparation?.isComplete() === true,
-    endpoints: createEndpointTable(endpointsOf(capabilities, added)),
-    participants: new Map(people && [[people.users.settings.collection, people.participant]]),
+    isDraining: () => state.isDraining,
+    hasStarted: () => state.preparation?.isComplete() === true,
+    endpoints,
+    participants: new Map(),
     isEmbedded,
     isForLoopback: isEmbedded && config.isLocal && config.auth?.users !== undefined,
     collections: config.collections,
@@ -272,11 +371,11 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     settings: http,
     readOnly: config.readOnly,
     access: config.access,
-    writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
+    writes: createKeyedQueue({ maxWaitMs: handlerTimeoutMs }),
     pending: new Map(),
     keysInProgress: new Map(),
     ...thread.counting,
-    newUuid,
+    newUuid: createUuidSource(),
     isOwnHost: createHostCheck(ownHosts(config)),
     publicUrl: config.publicUrl,
     configuration: {
@@ -288,121 +387,78 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...(tracing && { tracer: tracing.requests }),
     isObserved: meters !== undefined || tracing !== undefined,
   };
-  await openAll(
-    capabilities,
-    added,
-    { config, replaced: options },
-    {
-      service,
-      store,
-      isShared: config.store.kind !== "sqlite",
-      vault: () => (config.secrets.length > 0 ? vault() : undefined),
-      isMetered: meters !== undefined,
-      tracing: tracing?.work,
-    },
-  );
-  const isWorker = thread.kind === "main" && !config.readOnly;
-  const stopCapabilities = async () => {
-    for (const each of added.values()) await each.stop?.();
-  };
-  const prepared = await prepareStore({
-    prepare: async () => {
-      await store.reach?.();
-      if (thread.kind === "main") await declare(store, config);
-      secret = await store.secret();
-      opened = await vaultOf(store, config, { capabilities, now });
-      await expiring?.storeClock.measure();
-      await people?.prepare();
-      for (const each of added.values()) await each.prepare?.({ works: isWorker });
-    },
-    mayWait: store.reach !== undefined,
-    after: thread.kind === "other" ? thread.prepared : undefined,
-    log,
-    reasonOf: (error) => reasonOf(config.store, error),
-    onFailure: options.onFailure,
-  }).catch(async (error: unknown) => {
-    await stopCapabilities();
-    throw error;
-  });
-  preparation = prepared;
-  const authenticators = [
+}
+
+/** Lets the service use the people who sign in. */
+function addPeople(service: Service, { users, keptMails, joinCommit, participant }: People): void {
+  service.users = users;
+  service.keptMails = keptMails;
+  service.joinCommit = joinCommit;
+  service.participants = new Map([[users.settings.collection, participant]]);
+}
+
+/** Lets the service identify its callers. */
+async function addCallers(
+  service: Service,
+  config: Config,
+  {
+    store,
+    people,
+    opened,
+  }: { store: Store; people: People | undefined; opened: ReadonlyMap<string, OpenCapability> },
+): Promise<void> {
+  const { now, elapsed } = service;
+  const others = [
     ...(people ? [people.users.authenticator] : []),
-    ...[...added.values()].flatMap(({ authenticator = [] }) => authenticator),
+    ...[...opened.values()].flatMap(({ authenticator = [] }) => authenticator),
   ];
   const first = <Name extends keyof Authenticator>(name: Name): Authenticator[Name] | undefined =>
-    authenticators.find((each) => each[name] !== undefined)?.[name];
+    others.find((each) => each[name] !== undefined)?.[name];
   service.identify = first("identify");
   service.requireReady = first("requireReady");
   service.principalNow = first("principalNow");
-  service.authenticate = await authenticateOf(config, {
-    keys: store.keys,
-    others: authenticators,
-    now,
-    elapsed,
-  });
-  if (http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
+  service.authenticate = await authenticateOf(config, { keys: store.keys, others, now, elapsed });
+}
+
+function createTasks(service: Service, store: Store, isShared: boolean): Tasks {
+  const { now, newUuid, hasStarted: isReady, log } = service;
+  const warn = (text: string) => log.warn(text);
   let step: Promise<TaskStep> | undefined;
-  const tasks = new Tasks({
+  const tasks: Tasks = new Tasks({
     records: new TaskRecords(store),
     store,
     now,
     newUuid,
-    isReady: service.hasStarted,
-    isShared: config.store.kind !== "sqlite",
+    isReady,
+    isShared,
     step: async (...args) => {
       step ??= createTaskStep(service, tasks);
       return (await step)(...args);
     },
-    warn: (text) => log.warn(text),
+    warn,
   });
-  service.tasks = tasks;
-  const works = isWorker && options.delivers !== false;
-  if (isWorker) tasks.start();
-  for (const each of added.values()) each.start?.({ works });
-  if (works) people?.start();
-  const sweeper =
-    expiring &&
-    new Sweeper({
-      ...expiring,
-      store,
-      sweeps: works,
-      clock: options.sweepClock ?? systemClock(now),
-      isShared: config.store.kind !== "sqlite",
-      isReady: service.hasStarted,
-      newUuid,
-      warn: (text) => log.warn(text),
-    });
-  sweeper?.start();
-  const acceptFirstKey = (offer: FirstKeyOffer) => {
-    service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
-  };
-  return {
-    service,
-    store,
-    capabilities: Object.fromEntries(added) as unknown as OpenCapabilities,
-    ...(people && { people }),
-    preparation: prepared,
-    offerFirstKey: (plan) => {
-      const offer = offerFirstKey(plan, sharedClock());
-      acceptFirstKey(offer);
-      return offer;
-    },
-    acceptFirstKey,
-    drain: () => {
-      isDraining = true;
-    },
-    endStreams: () => stopping.abort(),
-    close: async () => {
-      stopping.abort();
-      await sweeper?.stop();
-      await stopCapabilities();
-      await tasks.stop();
-      await people?.close();
-      await prepared.stop();
-      await store.close();
-      await tracing?.flush();
-    },
-  };
+  return tasks;
+}
+
+function createSweeper(
+  service: Service,
+  store: Store,
+  {
+    expiring,
+    works: sweeps,
+    isShared,
+    options,
+  }: {
+    expiring: NonNullable<ReturnType<typeof expiringOf>>;
+    works: boolean;
+    isShared: boolean;
+    options: CompleteOptions;
+  },
+): Sweeper {
+  const { now, newUuid, hasStarted: isReady, log } = service;
+  const clock = options.sweepClock ?? systemClock(now);
+  const warn = (text: string) => log.warn(text);
+  return new Sweeper({ ...expiring, store, sweeps, clock, isShared, isReady, newUuid, warn });
 }
 
 /** What deletes and hides expired resources; `undefined` if no collection declares `expires`. */

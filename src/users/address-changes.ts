@@ -66,13 +66,13 @@ export class AddressChanges {
 
   /** Sets the address that a ticket and its code prove. All other sessions of the user end. Throws as `signIn` does. */
   async change({ session, account }: Current, proof: TicketProof, visitor: Visitor): Promise<SignedIn> {
-    const { tickets, own, begin, untilCommitted } = this.#parts;
+    const { tickets, own, beginProven, untilCommitted } = this.#parts;
     own.requireConfirmed(session);
     return untilCommitted(() =>
       tickets.redeem(proof, ["email"], async (found) => {
         const current = await own.requireOpen(account.id, session.id);
         if (found.value.user !== account.id) throw signInFailed();
-        return begin(current, await this.#beginningWith(found, current.value, visitor));
+        return beginProven(current, await this.#beginningWith(found, current.value, visitor));
       }),
     );
   }

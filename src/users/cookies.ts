@@ -83,7 +83,7 @@ export class Cookies {
   }
 
   /** The values of `Set-Cookie` for a session that has begun. */
-  begin({ token, device }: { token: string; device: string | undefined }): string[] {
+  ofSession({ token, device }: { token: string; device: string | undefined }): string[] {
     const { sessionMs } = this.#parts;
     const session = this.#set(this.#name, token, sessionMs);
     return device === undefined ? [session] : [session, this.#set(this.#deviceName, device, deviceMs)];

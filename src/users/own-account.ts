@@ -29,14 +29,14 @@ export class OwnAccount {
 
   /** Sets a password in a confirmed session. All sessions of the user end. Throws CONFIRMATION_REQUIRED and PASSWORD_REFUSED. */
   async changePassword({ session, account }: Current, password: string, visitor: Visitor): Promise<SignedIn> {
-    const { begin, notice, untilCommitted, passwords } = this.#parts;
+    const { beginProven, notice, untilCommitted, passwords } = this.#parts;
     this.requireConfirmed(session);
     const hashed = await passwords.hashFor(account, password, visitor);
     return untilCommitted(async () => {
       const current = await this.requireOpen(account.id, session.id);
       const also = [await notice(current.value, notices.password)];
       const set = { password: hashed, devices: [] };
-      return begin(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
+      return beginProven(current, { visitor, kind: "password", method: "session", ends: "all", set, also });
     });
   }
 

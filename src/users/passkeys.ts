@@ -32,7 +32,7 @@ export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
 /** What the browser has returned: any object, which is checked here. */
 export type PasskeyResponse = Readonly<Record<string, unknown>>;
 
-/** A proof by a passkey, for a ticket of `Passkeys.begin`. */
+/** A proof by a passkey, for a ticket of `Passkeys.offer`. */
 export interface PasskeyProof {
   ticket: string;
   passkey: PasskeyResponse;
@@ -53,7 +53,7 @@ export class Passkeys {
   }
 
   /** Begins a sign-in. It names no credential, so it tells nothing about who has one. */
-  async begin(): Promise<GivenTicket & { options: RequestOptions }> {
+  async offer(): Promise<GivenTicket & { options: RequestOptions }> {
     const given = this.#parts.tickets.give("passkey");
     return { ...given, options: await this.request(given.ticket) };
   }
@@ -66,7 +66,7 @@ export class Passkeys {
     visitor: Visitor,
     { before, user, kind }: { before?: string | undefined; user?: string; kind?: AuditKind },
   ): Promise<SignedIn> {
-    const { settings, tickets, records, limits, now, begin, untilCommitted } = this.#parts;
+    const { settings, tickets, records, limits, now, beginProven, untilCommitted } = this.#parts;
     if (!settings.methods.includes("passkey")) throw signInFailed();
     tickets.open("passkey", ticket);
     const id = userOf(passkey);
@@ -78,7 +78,7 @@ export class Passkeys {
       if (found === undefined || found.value.disabled) throw signInFailed();
       const set = await this.proven(found.value, passkey, ticket);
       const also = [await tickets.use("passkey", ticket)];
-      return begin(found, { visitor, kind, method: "passkey", device, ends: before, set, also });
+      return beginProven(found, { visitor, kind, method: "passkey", device, ends: before, set, also });
     });
     await taken.giveBack();
     return signedIn;

@@ -80,10 +80,10 @@ interface Left extends Pick<Away, "provider" | "returnTo"> {
 type Linkable = Pick<Identity, "provider" | "issuer" | "subject" | "email">;
 
 /** What providers depend on. */
-export interface ProviderParts extends Omit<Flows, "begin"> {
+export interface ProviderParts extends Omit<Flows, "beginProven"> {
   tickets: Tickets;
   /** Begins a session by an identity, of a new account if it can have one; `undefined` if it belongs to no account. */
-  begin: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
+  signIn: (claims: Claims, more: IdentityUse) => Promise<Begun | undefined>;
   own: OwnAccount;
 }
 
@@ -154,7 +154,7 @@ export class Providers {
       returnTo = away.returnTo;
       const claims = await this.#claims(provider, query, { ...away, state });
       const use = { provider, visitor, device, before: away.before };
-      const begun = away.isLink ? undefined : await this.#parts.begin(claims, use);
+      const begun = away.isLink ? undefined : await this.#parts.signIn(claims, use);
       if (begun !== undefined) {
         await this.#noteBegun(state, browser);
         return { kind: "begun", begun, returnTo };

@@ -121,7 +121,7 @@ export class SecondFactors {
 
   /** Begins the session of a sign-in that needed this. Throws SIGN_IN_FAILED and QUOTA_EXCEEDED. */
   async prove(proof: SecondProof, visitor: Visitor): Promise<SignedIn> {
-    const { tickets, records, begin, untilCommitted, notice } = this.#parts;
+    const { tickets, records, beginProven, untilCommitted, notice } = this.#parts;
     const asked = tickets.open<Asked>("secondFactor", proof.ticket);
     const find = async (): Promise<Versioned<Account>> => {
       const found = await records.account(asked.user);
@@ -139,7 +139,7 @@ export class SecondFactors {
         also.push(await notice(found.value, usedNotice(set.recoveryCodes.length)));
       const method = methodOf(proof);
       const { kind, ends } = asked;
-      return begin(found, { visitor, kind, method, device: proof.device, ends, set, also });
+      return beginProven(found, { visitor, kind, method, device: proof.device, ends, set, also });
     });
     await taken.giveBack();
     return signedIn;

@@ -112,7 +112,7 @@ export interface UserParts {
 /** What the flows give each other, and what all of them depend on. */
 export interface Flows extends UserParts {
   /** What begins a session of an account whose factors are proven. */
-  begin(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
+  beginProven(account: Versioned<Account>, beginning: Beginning): Promise<Decided<SignedIn>>;
   /** The change that tells a user by mail what has changed, with a link to a place on the page for signing in. @default account */
   notice(account: Account, text: string, place?: string): Promise<Change>;
   /** Decides and commits as `Records.untilCommitted`, and sends the mails of the commit. */
@@ -261,7 +261,7 @@ export class Users {
     };
     const flows: Flows = {
       ...parts,
-      begin: (found, beginning) => this.#begin(found, beginning),
+      beginProven: (found, beginning) => this.#beginProven(found, beginning),
       notice: (account, text, place) => this.#notice(account, text, place),
       untilCommitted: (decide) => this.#untilCommitted(decide),
     };
@@ -279,7 +279,7 @@ export class Users {
     this.providers = new Providers({
       ...flows,
       tickets: this.#tickets,
-      begin: (claims, use) => this.#signInByIdentity(claims, use),
+      signIn: (claims, use) => this.#signInByIdentity(claims, use),
       own,
     });
     const tickets = new SealedTickets(parts);
@@ -448,7 +448,7 @@ export class Users {
         throw signInFailed();
       const set = rehashed === undefined ? {} : { password: rehashed };
       const beginning = { visitor, kind, method: "password", ends: before, set } as const;
-      return this.begin(current, { ...beginning, device: proof.device });
+      return this.beginOrAskFactor(current, { ...beginning, device: proof.device });
     });
   }
 
@@ -456,13 +456,13 @@ export class Users {
    * What begins a session of an account whose first factor is proven, or asks for the second one. Every way to sign in but a passkey
    * ends here, in a commit of its own.
    */
-  async begin(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
+  async beginOrAskFactor(found: Versioned<Account>, beginning: Beginning): Promise<Decided<Begun>> {
     const { ends, set, also = [], kind = "signIn", method, visitor } = beginning;
     const account = { ...found.value, ...set };
     const isProof = kind === "signIn" || kind === "confirmation";
     const later = { ends: ends === "all" ? undefined : ends, kind: isProof ? kind : undefined };
     const step = await this.secondFactors.step(account, later);
-    if (step === undefined) return this.#begin(found, beginning);
+    if (step === undefined) return this.#beginProven(found, beginning);
     const sessions = ends === "all" ? await this.records.sessionsOf(account.id) : [];
     const changes = [put(accountsName, account.id, found.version, account), ...endingOf(sessions), ...also];
     // A proof is recorded with its second step, and what has changed already is recorded now.
@@ -508,7 +508,14 @@ export class Users {
         await this.#notice(account.value, notices.password),
       ];
       const set = { password: hashed, devices: [] };
-      return this.begin(account, { visitor, kind: "password", method: "email", ends: "all", set, also });
+      return this.beginOrAskFactor(account, {
+        visitor,
+        kind: "password",
+        method: "email",
+        ends: "all",
+        set,
+        also,
+      });
     });
   }
 
@@ -635,7 +642,7 @@ export class Users {
           if (proposal !== undefined) {
             const { password } = asked;
             const accepted = await this.addresses.accept(proposal, found, { visitor, password, before });
-            return this.begin(proposal.account, accepted);
+            return this.beginOrAskFactor(proposal.account, accepted);
           }
           if (account === undefined)
             return this.#createAccount(asked, { ...beginning, kind: "signUp", also });
@@ -646,7 +653,7 @@ export class Users {
           account.value.email === found.value.email && // another mailbox can differ in letters alone
           (user ?? account.value.id) === account.value.id;
         if (!isUsable || !this.settings.methods.includes("email")) throw signInFailed();
-        return this.begin(account, { ...beginning, also });
+        return this.beginOrAskFactor(account, { ...beginning, also });
       });
     return this.#untilCommitted(redeem);
   }
@@ -675,7 +682,7 @@ export class Users {
       if (identity !== undefined) {
         const account = await records.account(identity.value.user);
         if (account === undefined || account.value.disabled) throw signInFailed();
-        return this.begin(account, { visitor, device, ends, method: "providers" });
+        return this.beginOrAskFactor(account, { visitor, device, ends, method: "providers" });
       }
       const read = readMailAddress(claims.email ?? "");
       const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
@@ -728,7 +735,7 @@ export class Users {
     const ended = endInvitations([...ofAddress, ...ofAny]);
     if (invitation !== undefined) requireEnding(invitation, ended);
     const also = [...create, ...ended, ...more(id), ...(beginning.also ?? [])];
-    const begun = await this.#begin({ value: account, version: undefined }, { ...beginning, also });
+    const begun = await this.#beginProven({ value: account, version: undefined }, { ...beginning, also });
     return { ...begun, principal: id };
   }
 
@@ -757,7 +764,7 @@ export class Users {
   }
 
   /** What begins a session of an account. An account without a version is new. */
-  async #begin(
+  async #beginProven(
     { value, version }: { value: Account; version: number | undefined },
     { visitor, kind = "signIn", method, device, ends, set = {}, also = [] }: Beginning,
   ): Promise<Decided<SignedIn>> {

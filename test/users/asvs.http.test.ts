@@ -29,7 +29,7 @@ test("3.3.1 and 3.3.3: the cookies of a service that others reach are secure, an
     origins: [],
     sessionMs: 60_000,
   });
-  const set = [...cookies.begin({ token: "t", device: "d" }), ...cookies.end(), cookies.nameBrowser("b")];
+  const set = [...cookies.ofSession({ token: "t", device: "d" }), ...cookies.end(), cookies.nameBrowser("b")];
   assert.equal(set.length, 4);
   for (const value of set) {
     assert.match(value, /^__Host-holdfast-a1b2c3(?:-device|-browser)?=/);

@@ -95,7 +95,7 @@ export const factorEndpoints: readonly Endpoint[] = [
       },
     },
     work: async ({ users }) => {
-      const { options: made, ...given } = await users.passkeys.begin();
+      const { options: made, ...given } = await users.passkeys.offer();
       return answer({ ...shownTicket(given), options: made });
     },
   }),

@@ -170,7 +170,7 @@ export const providerEndpoints: readonly Endpoint[] = [
         if ("factors" in begun)
           return goTo(pageOf(users, returnTo, { secondFactor: JSON.stringify(shownStep(begun)) }));
         await users.noteReturn("done", visitor);
-        return goTo(returnTo, cookies.begin(begun));
+        return goTo(returnTo, cookies.ofSession(begun));
       }
       const { ticket, email } = back;
       return goTo(

@@ -715,7 +715,8 @@ export function started({ users, given }: Sent, begun: Begun): Result {
   users.noteSession(given);
   const { session, account, token, device: made } = begun;
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
-  if (given.cookie === true) return answer(shown, { cookies: users.cookies.begin({ token, device: made }) });
+  if (given.cookie === true)
+    return answer(shown, { cookies: users.cookies.ofSession({ token, device: made }) });
   return answer({ ...shown, token, ...(made !== undefined && { device: made }) });
 }
 

@@ -102,8 +102,8 @@ export const usersFaults: readonly Fault[] = [
     test: "a code by mail and a reset are the first factor only",
     replacements: [
       [
-        'return this.begin(account, { visitor, kind: "password",',
-        'return this.#begin(account, { visitor, kind: "password",',
+        'return this.beginOrAskFactor(account, {\n        visitor,\n        kind: "password",',
+        'return this.#beginProven(account, {\n        visitor,\n        kind: "password",',
       ],
     ],
   },

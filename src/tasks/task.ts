@@ -6,8 +6,8 @@ export const tasksName = "_tasks";
 export const partsName = "_task_parts";
 export const slicesName = "_task_slices";
 
-/** What a task does. */
-export type TaskKind = (typeof taskKinds)[number];
+/** What a task does, by its name. */
+export type TaskKindName = (typeof taskKinds)[number];
 
 /** All kinds. */
 export const taskKinds = ["update", "delete", "import", "restore", "rewind", "undo"] as const;
@@ -32,7 +32,7 @@ export interface TaskRefusal {
 /** A task in the store. Times are Unix times in milliseconds. */
 export interface Task {
   id: string;
-  kind: TaskKind;
+  kind: TaskKindName;
   state: TaskState;
   /** The collection; absent if there can be several. */
   collection?: string | undefined;

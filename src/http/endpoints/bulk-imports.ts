@@ -7,7 +7,8 @@ import { operationIds, schemaNames } from "../openapi/names.ts";
 import { parseImport } from "../operations/import-parameters.ts";
 import type { Import } from "../operations/operation.ts";
 import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
-import { beginImport, isForTask } from "../tasks/task-begin.ts";
+import { beginImport } from "../tasks/import-task.ts";
+import { isForTask } from "../tasks/task-begin.ts";
 import { acceptedTask } from "./tasks.ts";
 
 const noIds = { count: 0, first: [] };

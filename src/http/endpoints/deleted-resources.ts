@@ -12,7 +12,8 @@ import { operationIds, schemaNames } from "../openapi/names.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import type { Bulk, ListRead, Query } from "../operations/operation.ts";
-import { beginRestores, isForTask } from "../tasks/task-begin.ts";
+import { beginRestores } from "../tasks/restore-task.ts";
+import { isForTask } from "../tasks/task-begin.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { acceptedTask } from "./tasks.ts";
 

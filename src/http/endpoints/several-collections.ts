@@ -3,7 +3,8 @@ import type { RewindReport } from "../../rewind/attempt.ts";
 import { performBatch } from "../batch/batch.ts";
 import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
-import { beginRewind, isForTask } from "../tasks/task-begin.ts";
+import { beginRewind } from "../tasks/rewind-task.ts";
+import { isForTask } from "../tasks/task-begin.ts";
 import { performRewind } from "../writes/rewind.ts";
 import { acceptedTask } from "./tasks.ts";
 

@@ -10,7 +10,8 @@ import { json, listOf, ref } from "../openapi/described.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
-import { beginUndo, shownTask } from "../tasks/task-begin.ts";
+import { shownTask } from "../tasks/task-begin.ts";
+import { beginUndo } from "../tasks/undo-task.ts";
 import { overtaken, type WriteAttempt } from "../writes/commit.ts";
 import { untilCommitted } from "../writes/write.ts";
 

@@ -1,8 +1,6 @@
 /** One slice of a task: some changes of its plan, and how far it is then, in one commit. So each change is made exactly once. */
 import { shortJson } from "../../collection/messages.ts";
-import { pathsOf } from "../../collection/unique.ts";
 import { Problem } from "../../errors.ts";
-import { toFragment } from "../../json/pointer.ts";
 import { put, remove } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { versionOf } from "../../store/port/commit.ts";
@@ -12,9 +10,7 @@ import {
   partsName,
   type Task,
   type TaskItem,
-  type TaskKind,
   type TaskRefusal,
-  type TaskSlice,
   tasksName,
   withRefusals,
 } from "../../tasks/task.ts";
@@ -23,8 +19,9 @@ import { notFound, type Result } from "../operations/result.ts";
 import { resourcePath } from "../route.ts";
 import type { CommitPlan, Write, WriteAttempt } from "../writes/commit.ts";
 import { largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
-import { type Decision, decideItems } from "./task-decisions.ts";
-import { importedIn, keyOfImport, operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
+import type { Decision, TaskKind } from "./task-kind.ts";
+import { kindsOfTasks } from "./task-kinds.ts";
+import { operationIn, requestOfTask, type TaskWork } from "./task-work.ts";
 
 /** The items that a slice can take, and where they come from. */
 export interface Source {
@@ -49,16 +46,6 @@ export interface SliceOutcome {
 
 /** How many times an item has another turn. */
 const maxTries = 10;
-
-/** What other changes of a task can mend. */
-const mendable: Readonly<Record<TaskKind, readonly string[]>> = {
-  update: [],
-  delete: ["REFERENCED"],
-  import: ["REFERENCE_NOT_FOUND"],
-  restore: ["REFERENCE_NOT_FOUND"],
-  rewind: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
-  undo: ["REFERENCE_NOT_FOUND", "REFERENCED", "UNIQUE_VIOLATION"],
-};
 
 /** The result of a commit that succeeded. No client gets it. */
 const succeeded: Result = { kind: "batch", body: "" };
@@ -89,7 +76,7 @@ export async function doSlice(
       if (found.length > 0)
         for (const [index, each] of found) {
           const times = again.get(index) ?? 0;
-          if (times < maxTries && slice.isAboutKey(each)) again.set(index, times + 1);
+          if (times < maxTries && slice.isDecidedAgain(each)) again.set(index, times + 1);
           else refused.set(index, each);
         }
       else if (most === 1 && !refused.has(0)) refused.set(0, error);
@@ -139,13 +126,13 @@ class Slice {
     return change === undefined ? undefined : this.#changing[change];
   }
 
-  /** Whether an item of an import by a unique key was refused because another resource has this key: then it changes that one. */
-  isAboutKey({ code, attributes }: Problem): boolean {
-    const { task, service } = this.#work;
-    if (task.value.kind !== "import" || code !== "UNIQUE_VIOLATION") return false;
-    const key = keyOfImport(this.#work, importedIn(service, this.#source.collection));
-    const pointers = key && pathsOf(key).map(toFragment);
-    return pointers?.length === attributes.length && pointers.every((each) => attributes.includes(each));
+  /** Whether an item is decided again after this refusal. */
+  isDecidedAgain(refusal: Problem): boolean {
+    return this.#kind.isDecidedAgain?.(this.#work, this.#source.collection, refusal) === true;
+  }
+
+  get #kind(): TaskKind {
+    return kindsOfTasks[this.#work.task.value.kind];
   }
 
   get #steps(): WriteSteps<Writes, true, undefined> {
@@ -170,21 +157,22 @@ class Slice {
     const { references } = operationIn(this.#work, collection).collection;
     // What has expired would hold ids and unique values, and an import could refer to it.
     await service.expired.sweep([collection, ...references.map((each) => each.collection)]);
-    const { decisions, at } = await decideItems(this.#work, collection, items, request);
+    const { decisions, at } = await this.#kind.decide(this.#work, { collection, items }, request);
     this.#decisions = decisions.map((decision, index) => this.#refused.get(index) ?? decision);
     this.#changing = this.#decisions.flatMap((each, index) => (isChange(each) ? [index] : []));
     const changes = this.#decisions.filter(isChange);
     // Nothing in the store conflicts with what would make the collection.
     const judged = service.store.collections().has(collection) ? changes : [];
-    const { kind, id } = task.value;
+    const { findsAll, revives } = this.#kind;
+    const { id } = task.value;
     return {
       kind: "plan",
       changes: this.#isOnlyJudged ? judged : [...changes, ...this.#progress(changes, at)],
       at,
       isDryRun: this.#isOnlyJudged,
       // Without deletes, this only makes the store say everything that it refuses.
-      ...((kind === "import" || kind === "update") && { whole: new Map() }),
-      revives: kind === "rewind" || kind === "undo",
+      ...(findsAll && { whole: new Map() }),
+      ...(revives && { revives }),
       task: id,
       commit: async (commit) => {
         const since = performance.now();
@@ -244,9 +232,9 @@ class Slice {
     const { collection, items } = this.#source;
     const { tries = 0 } = items[index] ?? {};
     const code = this.#refused.get(index)?.code;
-    const { kind } = this.#work.task.value;
-    if (code === undefined || tries >= maxTries || !mendable[kind].includes(code)) return false;
-    if (kind === "rewind" || kind === "undo") return true;
+    const { mendable, isMendedByOthers } = this.#kind;
+    if (code === undefined || tries >= maxTries || !mendable.includes(code)) return false;
+    if (isMendedByOthers) return true;
     const { references } = operationIn(this.#work, collection).collection;
     return references.some((each) => each.collection === collection);
   }
@@ -281,11 +269,4 @@ function detailOf({ message, violations: [first] }: Problem): string {
   const text =
     pointer === undefined || message.includes(detail ?? "") ? message : `${message} ${pointer} ${detail}.`;
   return text.length <= 500 ? text : shortJson(text);
-}
-
-/** The changes that a slice made, as items that undo them, the last one first. */
-export function wayBackOf({ made }: TaskSlice): TaskItem[] {
-  return made.toReversed().map(([id, version, kind]) => {
-    return { id, version, exists: kind !== "deleted", to: kind === "created" ? null : version - 1 };
-  });
 }

@@ -6,10 +6,13 @@ import { Problem } from "../../errors.ts";
 import type { Versioned } from "../../records.ts";
 import { ended, maxRefusals, type Task, withRefusals } from "../../tasks/task.ts";
 import type { TaskStep, Tasks } from "../../tasks/task-loop.ts";
+import { administers } from "../caller/permission.ts";
 import type { Service } from "../service.ts";
-import { planNext } from "./task-plan.ts";
-import { doSlice, type Source, wayBackOf } from "./task-slices.ts";
-import { principalNow, requireAdministrator, type TaskWork } from "./task-work.ts";
+import type { TaskKind } from "./task-kind.ts";
+import { kindsOfTasks } from "./task-kinds.ts";
+import { doSlice, type Source } from "./task-slices.ts";
+import { principalNow, type TaskWork } from "./task-work.ts";
+import { wayBackOf } from "./ways-back.ts";
 
 /** How long the store may take for the changes of a slice, in milliseconds, besides what every commit takes. */
 const sliceMs = 5;
@@ -26,9 +29,11 @@ export function createTaskStep(service: Service, { records }: Pick<Tasks, "recor
     const principal = request.principal === null ? undefined : await principalNow(service, request.principal);
     const caller = { principal, quota: undefined };
     const work: TaskWork = { service, records, task, lease, request, caller };
-    requireAdministrator(work);
+    const kind = kindsOfTasks[task.value.kind];
+    if (kind.isForAdministrators && !administers(service, caller))
+      throw new Problem("INSUFFICIENT_SCOPE", "The caller of the task no longer administers the service.");
     const { state, isPlanned, part, parts } = task.value;
-    if (!isPlanned) return planMore(work);
+    if (!isPlanned) return planMore(work, kind);
     if (part < parts) return workOn(work, pace);
     if (state === "checking") await move(work, checked(task.value, service.now()));
     else await move(work, { ...ended(task.value, "done", service.now()), active: "no" });
@@ -49,9 +54,10 @@ class Pace {
   }
 }
 
-async function planMore(work: TaskWork): Promise<number> {
+async function planMore(work: TaskWork, { plan }: TaskKind): Promise<number> {
   const since = performance.now();
-  const { task, changes } = await planNext(work);
+  if (plan === undefined) throw new Error(`The task ${work.task.value.id} has no plan.`);
+  const { task, changes } = await plan(work);
   const { records, service, lease } = work;
   await records.commit([records.moved(work.task, { ...task, ...lease }), ...changes], service.now());
   return performance.now() - since;

@@ -48,8 +48,8 @@ export type Get<Options extends OptionRows> = <Name extends keyof Options>(
 export interface Surroundings {
   /** The folder to which relative paths refer. */
   cwd: string;
-  /** Whether people sign in to the service. */
-  hasUsers: boolean;
+  /** Whether people sign in to the service. Throws StartError if that option has faults. */
+  hasUsers(): boolean;
 }
 
 /** The face of a capability, with its exact types. `capabilities/all.ts` makes the types of a configuration file from them. */
@@ -67,14 +67,14 @@ export function define<
 export interface Loaded<Settings = never, Opened extends OpenCapability = never, Replaced = never> {
   /** Rows of the table of endpoints. Each handler gets the open capability. */
   readonly endpoints?: readonly EndpointOf<Opened>[];
-  /** Its internal collections that administrators use with the paths of a collection. They are for documents only. */
-  readonly collections?: readonly OwnCollection[];
+  /** Its internal collections that administrators use with the paths of a collection, as documents describe them. */
+  readonly describedCollections?: readonly OwnCollection[];
   /** Its metrics, by name. */
   readonly families?: Readonly<Record<string, Family>>;
   readonly inStore?: InStore;
   /** The files that its settings name. `at` is the place of their option, and `require` throws StartError if one cannot be used. */
   readonly files?: { at: readonly string[]; require(settings: Settings): Promise<void> };
-  /** Opens it in this thread, before the store is prepared. A test can replace parts of it. Throws StartError. */
+  /** Opens it in this thread, before the store is prepared. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
   open(core: Core, settings: Settings, replaced: Replaced | undefined): Opened | Promise<Opened>;
 }
 
@@ -102,7 +102,7 @@ export interface Done {
 
 /** What the core gives to a capability, in each thread. */
 export interface Core {
-  /** The service, while it opens. It has what the capabilities before this one have added. */
+  /** The service, while it opens. It gets what capabilities add when all of them are open. */
   service: Service;
   store: Store;
   /** Whether several instances can use the store. */
@@ -125,8 +125,8 @@ export interface OpenCapability {
   stop?(): Promise<void>;
   /** Its internal collections that administrators use with the paths of a collection. */
   readonly collections?: readonly (OwnCollection & { participant: Participant })[];
-  /** A further kind of credential. */
-  readonly authenticator?: Authenticator | undefined;
+  /** Opens a further kind of credential, when the store is prepared or cannot be reached yet. Throws StartError. */
+  openAuthenticator?(): Promise<Authenticator | undefined>;
   readonly metrics?: MetricsSource | undefined;
 }
 

@@ -5,7 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import { type Access, compileAccess } from "./access/access.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
-import { type SettingsOfCapabilities, settingsOfCapabilities } from "./capabilities/all.ts";
+import { readSettings, type SettingsOfCapabilities, settingsIn } from "./capabilities/all.ts";
 import type { Collection } from "./collection/collection.ts";
 import { requireDeletable } from "./collection/expiry.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
@@ -178,9 +178,8 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const get = readOptions(given, known, ofFile);
   const store = faults.read(["store"], () => readAddress(get("store"), { cwd, as: "store" }));
   const declared = await readCollections(known, get, ofFile);
-  const capabilities = ofFile.read([], () =>
-    settingsOfCapabilities(get, { cwd, hasUsers: get("auth.users") !== undefined }),
-  );
+  const around = { cwd, hasUsers: () => get("auth.users") !== undefined };
+  const capabilities = readSettings(get, around, (read) => ofFile.read([], read));
   const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
@@ -243,7 +242,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     providerSecrets,
     isLocal: isLocal(),
     publicUrl: get("publicUrl"),
-    ...capabilities(),
+    ...settingsIn(capabilities),
     mail: mailOf(get, outside.env),
     logsMails: get("mail") === "log",
     http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal(), isEmbedded }),

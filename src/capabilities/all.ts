@@ -1,5 +1,13 @@
 /** Every capability. No other file of the core names one. */
-import type { Core, EndpointOf, Get, Loaded, OpenCapability, Surroundings } from "../capability.ts";
+import type {
+  Capability,
+  Core,
+  EndpointOf,
+  Get,
+  Loaded,
+  OpenCapability,
+  Surroundings,
+} from "../capability.ts";
 import type { CommandLine, CommandRow } from "../command.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
@@ -33,15 +41,37 @@ export type ReplacedInCapabilities = {
 /** The options of all capabilities. */
 export const optionsOfCapabilities = Object.assign({}, ...all.map(({ options }) => options)) as Options;
 
-/** The settings of all capabilities. Throws StartError. */
-export function settingsOfCapabilities(get: Get<Options>, around: Surroundings): SettingsOfCapabilities {
-  const settings = all.map((each) => [each.name, each.settings(get, around)]);
-  return Object.fromEntries(settings) as SettingsOfCapabilities;
+/** The settings of each capability. A function throws StartError if its settings have faults. */
+export type SettingsReading = { [Name in CapabilityName]: () => SettingsOfCapabilities[Name] };
+
+/** Reads the settings of each capability by itself with `read`, so that a fault of one hides no fault of another. */
+export function readSettings(
+  get: Get<Options>,
+  around: Surroundings,
+  read: <T>(work: () => T) => () => T,
+): SettingsReading {
+  const readings = all.map((each) => [each.name, read<unknown>(() => each.settings(get, around))]);
+  return Object.fromEntries(readings) as SettingsReading;
 }
 
-/** Whether callers can authenticate by way of a capability. */
-export function haveCredentials(settings: SettingsOfCapabilities): boolean {
-  return all.some((each: (typeof all)[number]) => each.isCredential?.(settings[each.name] as never) === true);
+/** The settings of all capabilities. Throws StartError. */
+export function settingsIn(reading: SettingsReading): SettingsOfCapabilities {
+  const settings = Object.entries(reading).map(([name, read]) => [name, read()]);
+  return Object.fromEntries(settings) as unknown as SettingsOfCapabilities;
+}
+
+/** The reading of settings that have no faults. */
+export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
+  const readings = all.map(({ name }) => [name, () => settings[name]]);
+  return Object.fromEntries(readings) as SettingsReading;
+}
+
+/** Whether callers can authenticate by way of a capability. Throws StartError. */
+export function haveCredentials(reading: SettingsReading): boolean {
+  return all.some(
+    (each: Pick<Capability, "isCredential" | "name">) =>
+      each.isCredential?.(reading[each.name as CapabilityName]()) === true,
+  );
 }
 
 /** The commands of one capability. */
@@ -69,13 +99,9 @@ export function loadCapabilities(): Promise<readonly LoadedCapability[]> {
 }
 
 /** Adds the faults of the files that the settings of capabilities name. */
-export async function requireFiles(
-  settings: () => SettingsOfCapabilities,
-  faults: StartFaults,
-): Promise<void> {
+export async function requireFiles(reading: SettingsReading, faults: StartFaults): Promise<void> {
   for (const { name, files } of await loadCapabilities())
-    if (files !== undefined)
-      await faults.wait(files.at, async () => files.require(settings()[name] as never));
+    if (files !== undefined) await faults.wait(files.at, async () => files.require(reading[name]() as never));
 }
 
 /** What capabilities add to the table of endpoints. The handlers find each open capability in `opened`, by its name. */
@@ -89,6 +115,6 @@ export function endpointsOf(
   });
   return {
     own: loaded.flatMap(({ name, endpoints = [] }) => endpoints.map((row) => withCapability(name, row))),
-    ownCollections: loaded.flatMap(({ collections = [] }) => collections),
+    ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),
   };
 }

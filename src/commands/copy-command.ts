@@ -47,8 +47,10 @@ export async function runRestore(file: string, flags: Flags, env: Environment): 
   const start = performance.now();
   await interruptible("interrupted; the store was not restored", async (signal) => {
     const restored = await (store.kind === "sqlite"
-      ? createFile(store.path, (path) => quiet({ kind: "sqlite", path }, backUpInto(backup, path, signal)))
-      : quiet(store, copy(backup, store, { signal })));
+      ? createFile(store.path, (path) =>
+          quietened({ kind: "sqlite", path }, backUpInto(backup, path, signal)),
+        )
+      : quietened(store, copy(backup, store, { signal })));
     say(`${described(restored)} restored to ${shownAddress(store)} in ${timeSince(start)}`);
     say(`compared the store with the backup: their content is identical (sha256 ${restored.checksum})`);
   });
@@ -63,7 +65,10 @@ function readBackup(file: string): StoreAddress {
 }
 
 /** The restored store must not do again what the store has done after the backup. */
-async function quiet(store: StoreAddress, restoring: Promise<VerifiedContents>): Promise<VerifiedContents> {
+async function quietened(
+  store: StoreAddress,
+  restoring: Promise<VerifiedContents>,
+): Promise<VerifiedContents> {
   const restored = await restoring;
   await quieten(store, "restored");
   return restored;

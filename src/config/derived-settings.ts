@@ -1,7 +1,13 @@
 /** Builds the settings of HTTP and of authentication from the values of several options, and reads the files that they name. */
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/authenticate.ts";
-import { haveCredentials, requireFiles, type SettingsOfCapabilities } from "../capabilities/all.ts";
+import {
+  haveCredentials,
+  readingOf,
+  requireFiles,
+  type SettingsOfCapabilities,
+  type SettingsReading,
+} from "../capabilities/all.ts";
 import type { Config } from "../config.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
@@ -22,12 +28,12 @@ export interface AuthOption extends AuthSettings {
 export function authOf(
   content: FileContent,
   get: Get,
-  capabilities: () => SettingsOfCapabilities,
+  capabilities: SettingsReading,
 ): AuthOption | undefined {
   if (content.auth === undefined) return undefined;
   const keys = get("auth.keys");
   const users = get("auth.users");
-  if (!haveCredentials(capabilities()) && !keys && users === undefined) {
+  if (!keys && users === undefined && !haveCredentials(capabilities)) {
     throw new StartError(
       "auth names no source of credentials, so no caller could authenticate. Add keys: true, jwt or users, or remove auth.",
     );
@@ -115,7 +121,7 @@ function limitsOf(get: Get): Limits {
 export interface FileOptions {
   tls: () => TlsFiles | undefined;
   auth: () => AuthOption | undefined;
-  capabilities: () => SettingsOfCapabilities;
+  capabilities: SettingsReading;
   secrets: () => SecretSources;
   /** The secrets of providers, by name. */
   providerSecrets: () => Readonly<Record<string, string>>;
@@ -167,7 +173,7 @@ export function readFilesOf(
   return readFiles(
     {
       auth: () => auth,
-      capabilities: () => config,
+      capabilities: readingOf(config),
       tls: () => http.tls,
       secrets,
       providerSecrets: () => providerSecrets,

@@ -25,8 +25,7 @@ function timeout(fallback: number, about: string): Option<number> {
   return option({ fallback, about, read: read.wholeNumber(1, hourMs) });
 }
 
-/** Every option, by its place in the configuration file. */
-export const options = {
+const all = {
   store: option({
     flag: "-s, --store <address>",
     env: "HOLDFAST_STORE",
@@ -286,6 +285,14 @@ export const options = {
   }),
   stopTimeoutMs: timeout(10_000, "how long a graceful stop can take before the service exits anyway"),
 } as const satisfies Record<string, Option<unknown>>;
+
+/** Every option, by its place in the configuration file. Options of one group are together. */
+export const options = grouped(all);
+
+function grouped<Rows extends object>(rows: Rows): Rows {
+  const groups = Map.groupBy(Object.entries(rows), ([name]) => name.split(".")[0]);
+  return Object.fromEntries([...groups.values()].flat()) as Rows;
+}
 
 /** The place of an option in the file, with dots. */
 export type OptionName = keyof typeof options;

@@ -10,7 +10,7 @@ export interface Participant {
   /** Loads what the collection needs to validate. Called before the content of a write is read. */
   load?(): Promise<void>;
   /** Creates the collection, if the service itself owns it. */
-  prepare?(): Promise<void>;
+  createCollection?(): Promise<void>;
   /** Completes a write that was checked. Throws the problems of the client. */
   settle?(write: ParticipantWrite): Promise<Settled>;
   /** Whether no create can choose an id, although no resource has it. */
@@ -39,7 +39,7 @@ export interface Settled {
   /** Further changes of the same commit. @default none */
   changes?: readonly Change[];
   /** Attributes that only the response to a create has, such as a new secret. The response is then not stored. @default none */
-  told?: object;
+  onlyInResponse?: object;
   /** Called after the commit. */
   onCommitted?(): void;
 }

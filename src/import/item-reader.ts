@@ -133,8 +133,8 @@ export interface ReadingOptions {
 /** Attributes that follow something outside the collection, such as the account of a user. */
 export interface Mirrored {
   attributes: readonly string[];
-  /** Those of these ids whose resources have such attributes. */
-  in(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The ids, among these, of the resources that have such attributes. */
+  having(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const maxListedInvalid = 50;

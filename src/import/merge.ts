@@ -45,7 +45,7 @@ export async function fixedIn(
   mirrored: Mirrored | undefined,
 ): Promise<readonly (readonly string[])[]> {
   if (mirrored === undefined) return holders.map(() => []);
-  const having = await mirrored.in(holders.flatMap((holder) => holder?.id ?? []));
+  const having = await mirrored.having(holders.flatMap((holder) => holder?.id ?? []));
   return holders.map((holder) => (holder !== undefined && having.has(holder.id) ? mirrored.attributes : []));
 }
 

@@ -26,17 +26,18 @@ export interface Sample {
 /** The samples of metrics, by the names of the metrics. */
 export type Samples<Name extends string = string> = Readonly<Record<Name, readonly Sample[]>>;
 
-/** The metrics of a capability. */
+/** The metrics of a capability, or of people. */
 export interface MetricsSource {
   /** Its name in `holdfast_metrics_source_up`. */
   readonly name: string;
   readonly families: Readonly<Record<string, Family>>;
-  /**
-   * Samples of what this thread has counted, and in the main thread of what the store has. The read has a time limit: then `stored` is
-   * `undefined`, and these samples are missing.
-   */
+  /** The samples of what this thread has counted. */
   counted(): Samples;
-  stored?(): Promise<Samples>;
+  /**
+   * Reads the store, in the main thread, at most every few seconds and with a time limit. The result makes the samples whenever a monitor asks.
+   * They take the place of counted ones with the same names.
+   */
+  stored?(): Promise<() => Samples>;
 }
 
 /** A histogram with the values of its labels. */
@@ -48,6 +49,11 @@ export interface Labelled {
 /** A sample without labels. */
 export function plain(value: number): Sample {
   return { labels: {}, value };
+}
+
+/** The age of the oldest of something, in seconds; 0 without one. Both times are Unix times in milliseconds. */
+export function ageSeconds(oldestAt: number | undefined, now: number): number {
+  return Math.max(0, now - (oldestAt ?? now)) / 1_000;
 }
 
 /** One sample for each value of a label. */

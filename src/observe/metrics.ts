@@ -72,9 +72,9 @@ function createReadings(meters: Meters, sources: MetricsSources): () => Promise<
 }
 
 /** Reads what the store has of a source. All threads would find the same. */
-function recentOf(source: MetricsSource, thread: number): Recent<Samples> | undefined {
+function recentOf(source: MetricsSource, thread: number): Recent<() => Samples> | undefined {
   if (thread !== 0 || source.stored === undefined) return undefined;
-  return new Recent(async () => source.stored?.() ?? {}, queryBounds);
+  return new Recent(async () => source.stored?.() ?? (() => ({})), queryBounds);
 }
 
 /** Reads the metrics of one thread, for the text that the main thread makes. */

@@ -34,7 +34,7 @@ export interface Readings {
 /** What a monitor gets of a capability. */
 export interface ReadSource extends Pick<MetricsSource, "name" | "families" | "counted"> {
   /** `undefined` if the store could not be read in time. Absent if nothing was read, as in other threads. */
-  stored?: Samples | undefined;
+  stored?: (() => Samples) | undefined;
 }
 
 /** The states of a store, the worst last. */
@@ -82,7 +82,7 @@ export function samplesOf(readings: Readings): Samples<FamilyName> & Samples {
     })),
     holdfast_feed_subscribers: optional(subscribers),
     holdfast_feed_lag_seconds: optional(subscribers === undefined ? undefined : lags.longest),
-    ...Object.assign({}, ...added.map(({ counted, stored }) => ({ ...counted(), ...stored }))),
+    ...Object.assign({}, ...added.map(({ counted, stored }) => ({ ...counted(), ...stored?.() }))),
     holdfast_metrics_source_up: labelled("source", {
       store: statistics === undefined ? 0 : 1,
       ...Object.fromEntries(

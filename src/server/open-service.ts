@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
-import type { Authenticate, Authenticator, AuthParts } from "../access/authenticate.ts";
+import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import {
@@ -68,7 +68,7 @@ export interface ServiceOptions extends ReplacedInCapabilities {
   now?: () => number;
   /** A clock in milliseconds that never goes back, for tests. @default performance.now */
   elapsed?: () => number;
-  /** Whether it works in the background, such as deliveries. @default true, unless the service is read-only */
+  /** Whether capabilities, mails and the sweep of expired resources work in the background. @default true, unless the service is read-only */
   delivers?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
   thread?: ThreadPart;
@@ -260,31 +260,34 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isMetered: meters !== undefined,
     tracing: tracing?.work,
   };
-  await openAll(capabilities, opened, { config, replaced: options }, core);
-  const stopCapabilities = async () => {
-    for (const each of opened.values()) await each.stop?.();
+  const stopOpened = async () => {
+    for (const each of [...opened.values()].reverse()) await each.stop?.();
+    await people?.close();
+    await state.preparation?.stop();
   };
-  const preparation = await prepareStore({
-    prepare: async () => {
-      await store.reach?.();
-      if (thread.kind === "main") await declare(store, config);
-      state.secret = await store.secret();
-      state.vault = await vaultOf(store, config, { capabilities, now });
-      await expiring?.storeClock.measure();
-      await people?.prepare();
-      for (const each of opened.values()) await each.prepare?.({ works: isWorker });
-    },
-    mayWait: store.reach !== undefined,
-    after: thread.kind === "other" ? thread.prepared : undefined,
-    log,
-    reasonOf: (error) => reasonOf(config.store, error),
-    onFailure: options.onFailure,
-  }).catch(async (error: unknown) => {
-    await stopCapabilities();
+  try {
+    await openAll(capabilities, opened, { config, replaced: options }, core);
+    state.preparation = await prepareStore({
+      prepare: async () => {
+        await store.reach?.();
+        if (thread.kind === "main") await declare(store, config);
+        state.secret = await store.secret();
+        state.vault = await vaultOf(store, config, { capabilities, now });
+        await expiring?.storeClock.measure();
+        await people?.prepare();
+        for (const each of opened.values()) await each.prepare?.({ works: isWorker });
+      },
+      mayWait: store.reach !== undefined,
+      after: thread.kind === "other" ? thread.prepared : undefined,
+      log,
+      reasonOf: (error) => reasonOf(config.store, error),
+      onFailure: options.onFailure,
+    });
+    await addCallers(service, config, { store, people, opened });
+  } catch (error) {
+    await stopOpened();
     throw error;
-  });
-  state.preparation = preparation;
-  await addCallers(service, config, { store, people, opened });
+  }
   if (config.http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
   const tasks = createTasks(service, store, isShared);
   service.tasks = tasks;
@@ -301,7 +304,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     store,
     capabilities: Object.fromEntries(opened) as unknown as OpenCapabilities,
     ...(people && { people }),
-    preparation,
+    preparation: state.preparation,
     offerFirstKey: (plan) => {
       const offer = offerFirstKey(plan, sharedClock());
       acceptFirstKey(offer);
@@ -315,10 +318,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     close: async () => {
       stopping.abort();
       await sweeper?.stop();
-      await stopCapabilities();
       await tasks.stop();
-      await people?.close();
-      await preparation.stop();
+      await stopOpened();
       await store.close();
       await tracing?.flush();
     },
@@ -408,15 +409,17 @@ async function addCallers(
   }: { store: Store; people: People | undefined; opened: ReadonlyMap<string, OpenCapability> },
 ): Promise<void> {
   const { now, elapsed } = service;
-  const others = [
-    ...(people ? [people.users.authenticator] : []),
-    ...[...opened.values()].flatMap(({ authenticator = [] }) => authenticator),
-  ];
-  const first = <Name extends keyof Authenticator>(name: Name): Authenticator[Name] | undefined =>
-    others.find((each) => each[name] !== undefined)?.[name];
-  service.identify = first("identify");
-  service.requireReady = first("requireReady");
-  service.principalNow = first("principalNow");
+  const others = people ? [people.users.authenticator] : [];
+  for (const each of opened.values()) {
+    const other = await each.openAuthenticator?.();
+    if (other !== undefined) others.push(other);
+  }
+  const withCookies = others.find(({ identify }) => identify !== undefined);
+  if (withCookies !== undefined) {
+    service.identify = (request) => withCookies.identify?.(request);
+    service.requireReady = async (principal) => withCookies.requireReady?.(principal);
+    service.principalNow = async (principal) => withCookies.principalNow?.(principal) ?? principal;
+  }
   service.authenticate = await authenticateOf(config, { keys: store.keys, others, now, elapsed });
 }
 

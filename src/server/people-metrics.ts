@@ -1,6 +1,7 @@
 /** The metrics of the people who sign in. */
 import { Histogram } from "../counters.ts";
 import {
+  ageSeconds,
   type Family,
   histogramSamples,
   labelled,
@@ -130,14 +131,14 @@ export function metricsOf({ counts, passwords, mail, sessions, now }: MeteredPeo
         holdfast_mail: labelled("state", mail.counts),
       };
     },
-    stored: async (): Promise<Samples> => {
-      const time = now();
-      const { waiting, oldestAt = time } = await mail.state();
-      return {
-        holdfast_sessions: [plain(await sessions())],
+    stored: async () => {
+      const { waiting, oldestAt } = await mail.state();
+      const count = await sessions();
+      return (): Samples => ({
+        holdfast_sessions: [plain(count)],
         holdfast_mail: labelled("state", { waiting, ...mail.counts }),
-        holdfast_mail_oldest_age_seconds: [plain(Math.max(0, time - oldestAt) / 1_000)],
-      };
+        holdfast_mail_oldest_age_seconds: [plain(ageSeconds(oldestAt, now()))],
+      });
     },
   };
 }

@@ -38,7 +38,7 @@ export class Mirror {
     if (this.#names.length === 0) return undefined;
     return {
       attributes: this.#names.map(([, name]) => name),
-      in: async (ids) => new Set((await this.#records.accountsIn(ids)).map(({ id }) => id)),
+      having: async (ids) => new Set((await this.#records.accountsIn(ids)).map(({ id }) => id)),
     };
   }
 

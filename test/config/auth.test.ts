@@ -57,6 +57,16 @@ test("administrators are read, and their roles count as named by the configurati
   });
 });
 
+test("a fault of one capability hides no fault of another option", async () => {
+  for (const allow of [["a b"], 3])
+    await assert.rejects(load({ auth: {}, webhooks: { allow } }), (error) => {
+      assert.ok(error instanceof StartError, String(error));
+      const paths = error.faults.map(({ path }) => path.join("."));
+      assert.deepEqual(paths, ["auth", "webhooks.allow"], error.message);
+      return true;
+    });
+});
+
 test("of a token everything has its default but issuer, audience and keys", async () => {
   const { tokens } = await load(withJwt({}));
   assert.deepEqual(tokens, {

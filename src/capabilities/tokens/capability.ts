@@ -17,7 +17,7 @@ export const tokens = define({
   },
   settings: (get, { cwd, hasUsers }): JwtSettings | undefined => {
     const jwt = get("auth.jwt");
-    if (jwt?.actAsUsers === true && !hasUsers) {
+    if (jwt?.actAsUsers === true && !hasUsers()) {
       const text = "auth.jwt.actAsUsers: there are no users to act as. Remove it, or add auth.users.";
       throw new StartError([{ path: ["auth", "jwt", "actAsUsers"], text }]);
     }

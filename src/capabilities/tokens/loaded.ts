@@ -1,27 +1,15 @@
 /** The code of tokens, as the core loads it. */
 import type { Authenticator } from "../../access/authenticate.ts";
-import type { Loaded, OpenCapability } from "../../capability.ts";
+import type { Core, Loaded, OpenCapability } from "../../capability.ts";
 import type { JwtSettings } from "./settings.ts";
 
-/** Tokens of one issuer; without `authenticator` if the configuration names none. */
-export interface OpenTokens extends OpenCapability {
-  readonly authenticator?: Authenticator;
-}
+/** Tokens of the configured issuer. */
+export type OpenTokens = Required<Pick<OpenCapability, "openAuthenticator">>;
 
 export const loaded: Loaded<JwtSettings | undefined, OpenTokens> = {
-  // Without an issuer, the code that checks tokens is not loaded.
-  open: async ({ service: { now, elapsed, log } }, settings) => {
-    if (settings === undefined) return {};
-    const { Tokens } = await import("./tokens.ts");
-    const checked = await Tokens.open({ settings, now, elapsed, warn: (text) => log.warn(text) });
-    const authenticator: Authenticator = {
-      takes: () => true,
-      known: (token) => checked.known(token),
-      principalOf: (token) => checked.principalOf(token),
-      actsAsOthers: settings.actAsUsers === true,
-    };
-    return { authenticator };
-  },
+  open: ({ service }, settings) => ({
+    openAuthenticator: async () => settings && openTokens(service, settings),
+  }),
   files: {
     at: ["auth", "jwt", "jwks"],
     require: async (settings) => {
@@ -31,3 +19,18 @@ export const loaded: Loaded<JwtSettings | undefined, OpenTokens> = {
     },
   },
 };
+
+/** Without an issuer, the code that checks tokens is not loaded. */
+async function openTokens(
+  { now, elapsed, log }: Core["service"],
+  settings: JwtSettings,
+): Promise<Authenticator> {
+  const { Tokens } = await import("./tokens.ts");
+  const tokens = await Tokens.open({ settings, now, elapsed, warn: (text) => log.warn(text) });
+  return {
+    takes: () => true,
+    known: (token) => tokens.known(token),
+    principalOf: (token) => tokens.principalOf(token),
+    actsAsOthers: settings.actAsUsers === true,
+  };
+}

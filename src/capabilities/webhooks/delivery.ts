@@ -3,7 +3,7 @@ import type { ConsumeParts, Outcome } from "../../changes/consume/consumer.ts";
 import type { ConsumerState } from "../../changes/consume/consumer-records.ts";
 import type { ChangeOrigin } from "../../observe/origins.ts";
 import type { KeptSecrets } from "./kept-secrets.ts";
-import type { Attempts } from "./metrics.ts";
+import type { AttemptDurations } from "./metrics.ts";
 import type { ReceiverParts } from "./receivers.ts";
 import { type AttemptResult, type SendParts, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
@@ -31,7 +31,7 @@ export interface WebhookParts
   /** Makes a span of each attempt. @default there are no spans */
   tracer?: DeliveryTracer | undefined;
   /** Counts attempts. @default nothing is counted */
-  attempts?: Attempts | undefined;
+  attempts?: AttemptDurations | undefined;
 }
 
 /** What a service gives. The rest is made from it. */

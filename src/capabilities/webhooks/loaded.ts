@@ -6,7 +6,7 @@ import { AllowList, resolveHost } from "./addresses.ts";
 import type { ReplacedParts, WebhookSettings } from "./capability.ts";
 import { webhookEndpoints } from "./endpoints.ts";
 import { KeptSecrets } from "./kept-secrets.ts";
-import { Attempts, families } from "./metrics.ts";
+import { AttemptDurations, families } from "./metrics.ts";
 import { naming, webhookCollection } from "./webhook.ts";
 import { disableWebhooks, WebhookRecords } from "./webhook-records.ts";
 import { Webhooks } from "./webhooks.ts";
@@ -63,7 +63,7 @@ async function open(
     isReady: service.hasStarted,
     isShared: isShared || service.counts.threads > 1,
     newUuid,
-    attempts: isMetered ? new Attempts() : undefined,
+    attempts: isMetered ? new AttemptDurations() : undefined,
     tracer: tracing && (await import("./delivery-spans.ts")).createDeliveryTracer(tracing),
     warn: (message) => log.warn(message),
     ...replaced,
@@ -72,7 +72,7 @@ async function open(
 
 export const loaded: Loaded<WebhookSettings, Webhooks, ReplacedParts> = {
   endpoints: webhookEndpoints,
-  collections: [{ ...naming, collection: webhookCollection().collection }],
+  describedCollections: [{ ...naming, collection: webhookCollection().collection }],
   families,
   inStore,
   open,

@@ -33,7 +33,7 @@ export async function settleWrite(
     secret: parts.secrets.keep(id, secret ?? after.secret),
   });
   const changes = await stateChanges(parts, [before, after], state);
-  return { text, changes, ...(secret !== undefined && { told: { secret } }) };
+  return { text, changes, ...(secret !== undefined && { onlyInResponse: { secret } }) };
 }
 
 /**

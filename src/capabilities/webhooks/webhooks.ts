@@ -63,7 +63,7 @@ export class Webhooks implements OpenCapability {
     this.collection = collection;
     const participant: Participant = {
       load,
-      prepare: () => this.#parts.records.prepare(),
+      createCollection: () => this.#parts.records.prepare(),
       settle: async (write) => ({
         ...(await settleWrite(this.#parts, write)),
         onCommitted: () => this.wake(),
@@ -105,7 +105,7 @@ export class Webhooks implements OpenCapability {
     const enabled = webhooks.filter((webhook) => webhook.enabled);
     const counts = { enabled: enabled.length, disabled: webhooks.length - enabled.length };
     if (webhooks.length === 0) return { ...counts, waiting: 0, retrying: 0, dead: 0, oldestAt: undefined };
-    return { ...counts, ...(await backlogOf(this.#parts, kindName, enabled)) };
+    return { ...counts, ...(await backlogOf(this.#parts, enabled)) };
   }
 
   /** How the engine of consumers works with webhooks. */
@@ -133,11 +133,11 @@ export class Webhooks implements OpenCapability {
 
   #handle(
     { webhook }: WebhookConsumer,
-    { event, body, state, isCurrent }: Handed,
+    { event, body, state, mayStart }: Handed,
     stopped: AbortSignal,
   ): Promise<Outcome | undefined> {
     return this.#parts.receivers.inTurn(webhook.url, async () => {
-      if (!(await isCurrent())) return undefined;
+      if (!(await mayStart())) return undefined;
       const sending = { webhook, state, event: event.event, origin: event, body };
       const result = await sendSigned(this.#parts, sending, stopped);
       return result && outcomeOf(result);

@@ -25,18 +25,14 @@ type Gets = Pick<Consumer, "id" | "collections">;
 /** The most collections whose oldest change is looked up. */
 const maxLookups = 100;
 
-/** What these consumers, which are all that run of their kind, still have to handle. */
-export async function backlogOf(
-  parts: BacklogParts,
-  kind: string,
-  consumers: readonly Gets[],
-): Promise<Backlog> {
+/** What these consumers, which are all that run, still have to handle. */
+export async function backlogOf(parts: BacklogParts, consumers: readonly Gets[]): Promise<Backlog> {
   const { records, store } = parts;
   const states = consumers.length === 0 ? new Map() : await records.states();
   const waiting = await waitingFor(parts, consumers, states);
   const [oldestAt, deliveries] = await Promise.all([
     oldestOf(store, waiting.after),
-    records.deliveriesByState(kind),
+    records.deliveriesByState(),
   ]);
   return {
     waiting: waiting.changes,

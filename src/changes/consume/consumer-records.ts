@@ -12,7 +12,7 @@ import type { Stored } from "../../store/port/stored.ts";
 import type { Details } from "./consumer.ts";
 
 /** The names of the internal collections of consumers. */
-export const statesName = logKeepers;
+export const consumersName = logKeepers;
 export const deliveriesName = "_consumer_deliveries";
 
 /** Where a consumer is in the logs, and how its deliveries went. The log keeps what it owes to the consumer. */
@@ -34,8 +34,6 @@ export interface ConsumerState extends LogKeeper {
 
 /** One event for one consumer, after its first attempt. */
 export interface DeliveryRecord {
-  /** The kind of the consumer. */
-  of: string;
   consumer: string;
   /** The id of the event. */
   event: string;
@@ -71,7 +69,7 @@ const atOnce = 500;
 /** The most deliveries that are stored while all are read. */
 const mostLatest = 1_000;
 
-const states: Collection = openCollection(statesName);
+const states: Collection = openCollection(consumersName);
 const deliveries: Collection = {
   ...openCollection(deliveriesName),
   indexes: readIndexes(
@@ -94,12 +92,12 @@ export class ConsumerRecords extends Records {
   }
 
   state(id: string): Promise<Versioned<ConsumerState> | undefined> {
-    return this.read(statesName, id);
+    return this.read(consumersName, id);
   }
 
   /** The states of all consumers, by id. */
   async states(): Promise<ReadonlyMap<string, ConsumerState>> {
-    const { items } = await this.#store.list({ collection: statesName, limit: 1_000 });
+    const { items } = await this.#store.list({ collection: consumersName, limit: 1_000 });
     return new Map(items.map((item) => [item.id, recordIn<ConsumerState>(item).value]));
   }
 
@@ -146,14 +144,13 @@ export class ConsumerRecords extends Records {
     for (const { value, version } of await this.deliveries(consumer, mostLatest))
       versions.set(deliveryId(value), version);
     const changes = [...versions].map(([name, version]) => remove(deliveriesName, name, version));
-    return state === undefined ? changes : [...changes, remove(statesName, consumer, state.version)];
+    return state === undefined ? changes : [...changes, remove(consumersName, consumer, state.version)];
   }
 
-  /** How many deliveries of all consumers of a kind are in each state. */
-  async deliveriesByState(kind: string): Promise<ReadonlyMap<string, number>> {
+  /** How many deliveries of all consumers are in each state. */
+  async deliveriesByState(): Promise<ReadonlyMap<string, number>> {
     const { groups } = await this.#store.figures({
       collection: deliveriesName,
-      filter: isIn("of", kind),
       figures: [{ kind: "count", name: "count" }],
       group: [{ name: "state", path: ["state"], unit: undefined }],
       sort: [],
@@ -201,5 +198,5 @@ export function putState(
   before: Versioned<ConsumerState> | undefined,
   changed: Partial<ConsumerState>,
 ): Change {
-  return put(statesName, id, before?.version, { ...newState, ...before?.value, ...changed });
+  return put(consumersName, id, before?.version, { ...newState, ...before?.value, ...changed });
 }

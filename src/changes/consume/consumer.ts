@@ -33,7 +33,7 @@ export interface Consumer {
 /** The change of an event, before or after attempts to handle it. */
 export type Attempted = Pick<
   DeliveryRecord,
-  "of" | "consumer" | "event" | "type" | "collection" | "sequence" | "kind" | "attempts"
+  "consumer" | "event" | "type" | "collection" | "sequence" | "kind" | "attempts"
 >;
 
 /** The result of one attempt to handle an event. */
@@ -56,8 +56,8 @@ export interface Handed {
   event: Attempted;
   body: string;
   state: ConsumerState | undefined;
-  /** Whether the consumer is still as the attempt knows it. If not, its worker ends, and the event is handed out again later. */
-  isCurrent(): Promise<boolean>;
+  /** Whether the attempt may start: the consumer is still as it knows it. If not, the worker ends, and the event is handed out again later. */
+  mayStart(): Promise<boolean>;
 }
 
 /** The feed that consumers read. */

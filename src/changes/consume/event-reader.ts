@@ -124,14 +124,13 @@ export class EventReader {
    * earlier ones were tried.
    */
   async #dueOf({ text, collection, change, kind }: FeedEvent, page: OpenPage): Promise<Due | undefined> {
-    const { records, feed, kind: of } = this.#parts;
+    const { records, feed } = this.#parts;
     const { id: consumer } = this.#consumer;
     const { id, sequence, at } = change;
     const event = feed.positions.eventId(collection, sequence);
     if (at < this.#startedAt && (await records.delivery(consumer, event)) !== undefined) return undefined;
     return {
       attempted: {
-        of: of.name,
         consumer,
         event,
         type: `${collection}.${kind}`,

@@ -6,11 +6,11 @@ import type { Done, RetryTable } from "./attempts.ts";
 import type { ConsumeParts, Consumer } from "./consumer.ts";
 import {
   type ConsumerState,
+  consumersName,
   type DeliveryRecord,
   deliveriesName,
   deliveryId,
   newState,
-  statesName,
 } from "./consumer-records.ts";
 import { type EventReader, marksOf, owedAt } from "./event-reader.ts";
 import { recordAfter, stateAfter } from "./retries.ts";
@@ -139,7 +139,7 @@ export class Journal {
     const { records, clock, warn, kind } = this.#parts;
     const { id, label } = this.#consumer;
     const state = this.#stateAfter(write);
-    const changes: Change[] = [put(statesName, id, this.#state?.version, state)];
+    const changes: Change[] = [put(consumersName, id, this.#state?.version, state)];
     for (const { record, version } of deliveries)
       changes.push(put(deliveriesName, deliveryId(record), version, record));
     if (reason !== undefined) changes.push(...kind.disable(this.#consumer));

@@ -143,10 +143,10 @@ class Worker {
   async #handle({ attempted, body }: Due): Promise<Outcome | undefined> {
     if (body === undefined) return notHandled("The history no longer has the change.");
     const { state } = this.#journal;
-    const isCurrent = () => this.#isCurrent();
+    const mayStart = () => this.#mayStart();
     return this.#parts.kind.handle(
       this.#consumer,
-      { event: attempted, body, state, isCurrent },
+      { event: attempted, body, state, mayStart },
       this.#stopped,
     );
   }
@@ -155,7 +155,7 @@ class Worker {
    * Whether the consumer is still as this worker knows it. Another instance or thread can have changed it, and no attempt may start
    * as it was before. If it is not, the worker ends. The events without an outcome are then handed out again as the consumer is now.
    */
-  async #isCurrent(): Promise<boolean> {
+  async #mayStart(): Promise<boolean> {
     if (this.#stopped.aborted) return false;
     try {
       if (await this.#parts.kind.isCurrent(this.#consumer)) return true;

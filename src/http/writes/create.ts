@@ -184,7 +184,7 @@ async function makeCollection(service: Service, collection: Collection): Promise
   if (!requireFewCollections(service, collection)) return;
   const names = await service.store.collectionNames(); // with those that another thread or instance has just created
   if (!names.includes(collection.name)) requireRoom(service, collection.name, names);
-  if (isInternal(collection.name)) return service.participants.get(collection.name)?.prepare?.();
+  if (isInternal(collection.name)) return service.participants.get(collection.name)?.createCollection?.();
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }
 

@@ -73,18 +73,18 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
 /** The plan with what a participant adds to it. */
 function withSettled(plan: CommitPlan, settled: Settled | undefined): CommitPlan {
   if (settled === undefined) return plan;
-  const { changes = [], told, onCommitted } = settled;
+  const { changes = [], onlyInResponse, onCommitted } = settled;
   return {
     ...plan,
     changes: [...plan.changes, ...changes],
-    ...(told && { result: withTold(plan.result, told), tellsSecret: true }),
+    ...(onlyInResponse && { result: withMore(plan.result, onlyInResponse), tellsSecret: true }),
     ...(onCommitted && { onCommitted }),
   };
 }
 
 /** The response to a create, with attributes that no other response has. */
-function withTold(result: Result, told: object): Result {
+function withMore(result: Result, more: object): Result {
   if (result.kind !== "created") return result;
-  const text = JSON.stringify({ ...JSON.parse(result.stored.text), ...told });
+  const text = JSON.stringify({ ...JSON.parse(result.stored.text), ...more });
   return { ...result, stored: { ...result.stored, text } };
 }

@@ -673,6 +673,6 @@ export const httpFaults: readonly Fault[] = [
     what: "An undo brings back attributes that its caller cannot see.",
     noticedBy: "test/http/task-rights",
     test: "an undo keeps the present values of attributes that its caller cannot see",
-    replacements: [['isRuled ? collection.visibility?.hidden : undefined', "undefined"]],
+    replacements: [["isRuled ? collection.visibility?.hidden : undefined", "undefined"]],
   },
 ];

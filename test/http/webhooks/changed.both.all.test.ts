@@ -75,7 +75,10 @@ test("a rotation with a precondition fails if the webhook was changed, not if it
   await afterMoreDeliveries();
   const request = { method: "POST", path: `${path}/_rotate`, headers: { "If-Match": String(headers.etag) } };
   assert.equal((await service.send(request)).status, 200);
-  assert.equal((await service.send(request)).status, 412);
+  const stale = await service.send(request);
+  assert.equal(stale.status, 412);
+  const now = await service.send({ method: "GET", path });
+  assert.equal(stale.headers.etag, now.headers.etag);
   assert.equal((await service.send({ method: "DELETE", path })).status, 205);
 });
 

@@ -202,7 +202,7 @@ test("all old deliveries of a webhook are removed, also if both kinds of old one
     records.commit(
       Array.from({ length: count }, (_, n) => {
         const event = `e${at}-${n}`;
-        const delivery = { of: "webhooks", consumer: "w", event, state: "delivered", at: at + n };
+        const delivery = { consumer: "w", event, state: "delivered", at: at + n };
         return put(deliveriesName, deliveryId(delivery), undefined, delivery);
       }),
       now,

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { createSecret } from "../../../src/capabilities/webhooks/signature.ts";
 import { webhooksName } from "../../../src/capabilities/webhooks/webhook.ts";
 import { WebhookRecords } from "../../../src/capabilities/webhooks/webhook-records.ts";
-import { statesName } from "../../../src/changes/consume/consumer-records.ts";
+import { consumersName } from "../../../src/changes/consume/consumer-records.ts";
 import { openCollection } from "../../../src/collection/collection.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { put } from "../../../src/records.ts";
@@ -62,7 +62,7 @@ async function openOwing(
     };
     const state = { marks: {}, lost: 0 };
     await records.commit(
-      [put(webhooksName, id, undefined, webhook), put(statesName, id, undefined, state)],
+      [put(webhooksName, id, undefined, webhook), put(consumersName, id, undefined, state)],
       at,
     );
   }

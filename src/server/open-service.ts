@@ -544,7 +544,7 @@ async function peopleOf(config: Config, parts: Omit<PeopleParts, "settings">): P
 
 /** The code that works on tasks is loaded for the first step. */
 async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep> {
-  return (await import("../http/tasks/task-steps.ts")).createTaskStep(service, tasks);
+  return (await import("../http/many/tasks/task-steps.ts")).createTaskStep(service, tasks);
 }
 
 function keysOf(

@@ -1,6 +1,6 @@
 /**
  * Works on the tasks of a store: one step of one task after the other, and each time rests as long as the step kept the writer
- * busy. So tasks take at most half of the writer's time, and others wait for at most one slice. `http/tasks/` does the steps.
+ * busy. So tasks take at most half of the writer's time, and others wait for at most one slice. `http/many/tasks/` does the steps.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../errors.ts";

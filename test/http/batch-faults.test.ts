@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../src/errors.ts";
-import { parseBatch } from "../../src/http/batch/batch-content.ts";
+import { parseBatch } from "../../src/http/many/batch-content.ts";
 import { defaultLimits } from "../../src/http/settings.ts";
 
 test("a batch of very many faults is looked through no further than an answer shows", () => {

@@ -10,7 +10,7 @@ import { reservedIds } from "../../src/collection/ids.ts";
 import { updateOperators } from "../../src/collection/update.ts";
 import { createCommands } from "../../src/commands/command-table.ts";
 import { type Problem, problems } from "../../src/errors.ts";
-import { bulkMembers } from "../../src/http/batch/bulk-content.ts";
+import { bulkMembers } from "../../src/http/many/bulk-content.ts";
 import { rewindMembers } from "../../src/http/writes/rewind-content.ts";
 import { processMetrics } from "../../src/observe/families.ts";
 import { defaultEmbedLimit, embedLimits } from "../../src/query/embed-request.ts";

@@ -1,15 +1,15 @@
 /** The endpoint that changes many resources of a collection. */
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { maxTaskResources } from "../../tasks/task.ts";
-import { performBulk } from "../batch/bulk.ts";
-import { type bulkMembers, maxBulk } from "../batch/bulk-content.ts";
 import { type CollectionEndpoint, hiddenResult } from "../endpoint/endpoint.ts";
+import { performBulk } from "../many/bulk.ts";
+import { type bulkMembers, maxBulk } from "../many/bulk-content.ts";
+import { beginBulk } from "../many/tasks/bulk-task.ts";
+import { isForTask } from "../many/tasks/task-begin.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { json, only, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import type { Bulk } from "../operations/operation.ts";
-import { beginBulk } from "../tasks/bulk-task.ts";
-import { isForTask } from "../tasks/task-begin.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { required } from "./one-resource.ts";
 import { acceptedTask } from "./tasks.ts";

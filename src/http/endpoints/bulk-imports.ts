@@ -1,14 +1,14 @@
 /** The endpoint that imports many resources into a collection. */
 import { importOptions } from "../../import/options.ts";
 import type { CollectionEndpoint } from "../endpoint/endpoint.ts";
+import { beginImport } from "../many/tasks/import-task.ts";
+import { isForTask } from "../many/tasks/task-begin.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { parseImport } from "../operations/import-parameters.ts";
 import type { Import } from "../operations/operation.ts";
 import { importTypeNames, requireImportType } from "../protocol/content-types.ts";
-import { beginImport } from "../tasks/import-task.ts";
-import { isForTask } from "../tasks/task-begin.ts";
 import { acceptedTask } from "./tasks.ts";
 
 const noIds = { count: 0, first: [] };
@@ -65,7 +65,7 @@ export const importEndpoint: CollectionEndpoint<Import> = {
   handle: async (service, asked) => {
     const { parsed, request } = asked;
     if (isForTask(service, asked)) return beginImport(service, parsed, request);
-    return (await import("../imports/imports.ts")).performImport(service, parsed, request);
+    return (await import("../many/imports.ts")).performImport(service, parsed, request);
   },
 };
 

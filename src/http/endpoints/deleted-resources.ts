@@ -1,19 +1,19 @@
 /** The endpoints of deleted resources: list them as they were, and restore many of them. */
 import { requireNoParameters } from "../../query/list-parameters.ts";
 import { maxTaskResources } from "../../tasks/task.ts";
-import { maxBulk, type restoresMembers } from "../batch/bulk-content.ts";
-import { performRestores } from "../batch/restores.ts";
 import { type CollectionEndpoint, hiddenResult, type Success } from "../endpoint/endpoint.ts";
 import { parseDeleted, readDeleted } from "../lists/deleted.ts";
 import { performList } from "../lists/lists.ts";
+import { maxBulk, type restoresMembers } from "../many/bulk-content.ts";
+import { performRestores } from "../many/restores.ts";
+import { beginRestores } from "../many/tasks/restore-task.ts";
+import { isForTask } from "../many/tasks/task-begin.ts";
 import { type About, asMany } from "../openapi/about.ts";
 import { type Described, json, only, type Part, ref } from "../openapi/described.ts";
 import { operationIds, schemaNames } from "../openapi/names.ts";
 import { attributeFilters, headerParameters } from "../openapi/parameters.ts";
 import type { ResponseHeader } from "../openapi/response-headers.ts";
 import type { Bulk, ListRead, Query } from "../operations/operation.ts";
-import { beginRestores } from "../tasks/restore-task.ts";
-import { isForTask } from "../tasks/task-begin.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 import { acceptedTask } from "./tasks.ts";
 

@@ -1,11 +1,11 @@
 /** The endpoints that write to several collections: batches and rewinds. */
 import type { RewindReport } from "../../rewind/attempt.ts";
-import { performBatch } from "../batch/batch.ts";
 import { type Endpoint, hiddenResult } from "../endpoint/endpoint.ts";
+import { performBatch } from "../many/batch.ts";
+import { performRewind } from "../many/rewind.ts";
+import { beginRewind } from "../many/tasks/rewind-task.ts";
+import { isForTask } from "../many/tasks/task-begin.ts";
 import { type Described, hasAdministrators, json, type Part, ref } from "../openapi/described.ts";
-import { beginRewind } from "../tasks/rewind-task.ts";
-import { isForTask } from "../tasks/task-begin.ts";
-import { performRewind } from "../writes/rewind.ts";
 import { acceptedTask } from "./tasks.ts";
 
 export const batchEndpoint: Endpoint = {

@@ -6,12 +6,12 @@ import { ended, isAtWork, type Task } from "../../tasks/task.ts";
 import type { Tasks } from "../../tasks/task-loop.ts";
 import { administers } from "../caller/permission.ts";
 import type { Endpoint, Success } from "../endpoint/endpoint.ts";
+import { shownTask } from "../many/tasks/task-begin.ts";
+import { beginUndo } from "../many/tasks/undo-task.ts";
 import { json, listOf, ref } from "../openapi/described.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
-import { shownTask } from "../tasks/task-begin.ts";
-import { beginUndo } from "../tasks/undo-task.ts";
 import { overtaken, type WriteAttempt } from "../writes/commit.ts";
 import { untilCommitted } from "../writes/write.ts";
 

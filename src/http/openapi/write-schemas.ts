@@ -12,9 +12,9 @@ import {
   operationHeaders,
   type operationMembers,
   operationMethods,
-} from "../batch/batch-content.ts";
-import { maxBulk } from "../batch/bulk-content.ts";
-import { type ImportReport, maxErrors, maxNamedIds } from "../imports/report.ts";
+} from "../many/batch-content.ts";
+import { maxBulk } from "../many/bulk-content.ts";
+import { type ImportReport, maxErrors, maxNamedIds } from "../many/import-report.ts";
 import type { Limits } from "../settings.ts";
 import type { rewindMembers } from "../writes/rewind-content.ts";
 import { closedObject, count, only, type Part, text } from "./described.ts";

@@ -1,6 +1,6 @@
 /**
  * The write pipeline: runs the steps of every write in order, and repeats them if another write comes first. `create.ts`,
- * `change.ts`, `restore.ts`, `../batch/batch.ts` and `../batch/bulk.ts` implement the steps.
+ * `change.ts`, `restore.ts`, `../many/batch.ts` and `../many/bulk.ts` implement the steps.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";

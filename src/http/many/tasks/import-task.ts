@@ -1,23 +1,23 @@
 /** Imports as tasks. The plan has the items themselves. */
-import { type Collection, openCollection } from "../../collection/collection.ts";
-import { formatPath } from "../../collection/paths.ts";
-import { pathsOf, type Unique } from "../../collection/unique.ts";
-import { Problem } from "../../errors.ts";
-import type { Spool } from "../../import/spool.ts";
-import { subjectAt, toFragment } from "../../json/pointer.ts";
-import { keyNamed } from "../../query/unique-keys.ts";
-import { uniqueValue } from "../../query/unique-values.ts";
-import { isOvertaken, type Versioned } from "../../records.ts";
-import type { Change } from "../../store/port/commit.ts";
-import type { Stored } from "../../store/port/stored.ts";
-import type { Task, TaskItem, TaskRefusal } from "../../tasks/task.ts";
-import type { Tasks } from "../../tasks/task-loop.ts";
-import type { Caller } from "../caller/admit.ts";
-import type { Import } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
-import type { HttpRequest } from "../protocol/message.ts";
-import { findCollection, type Service } from "../service.ts";
-import { requireCollection, requireFewCollections } from "../writes/create.ts";
+import { type Collection, openCollection } from "../../../collection/collection.ts";
+import { formatPath } from "../../../collection/paths.ts";
+import { pathsOf, type Unique } from "../../../collection/unique.ts";
+import { Problem } from "../../../errors.ts";
+import type { Spool } from "../../../import/spool.ts";
+import { subjectAt, toFragment } from "../../../json/pointer.ts";
+import { keyNamed } from "../../../query/unique-keys.ts";
+import { uniqueValue } from "../../../query/unique-values.ts";
+import { isOvertaken, type Versioned } from "../../../records.ts";
+import type { Change } from "../../../store/port/commit.ts";
+import type { Stored } from "../../../store/port/stored.ts";
+import type { Task, TaskItem, TaskRefusal } from "../../../tasks/task.ts";
+import type { Tasks } from "../../../tasks/task-loop.ts";
+import type { Caller } from "../../caller/admit.ts";
+import type { Import } from "../../operations/operation.ts";
+import type { Result } from "../../operations/result.ts";
+import type { HttpRequest } from "../../protocol/message.ts";
+import { findCollection, type Service } from "../../service.ts";
+import { requireCollection, requireFewCollections } from "../../writes/create.ts";
 import { accepted, taskOf } from "./task-begin.ts";
 import {
   type Decision,
@@ -36,7 +36,7 @@ export async function beginImport(
   operation: Import,
   request: HttpRequest,
 ): Promise<Result> {
-  const { readImport } = await import("../imports/imports.ts");
+  const { readImport } = await import("../imports.ts");
   return readImport(service, operation, request, async ({ spool, report }) => {
     const { collection, asked, caller } = operation;
     requireFewCollections(service, collection);
@@ -191,7 +191,7 @@ async function mergedRows(
   collection: Collection,
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
-  const { fixedIn, mergeItem, itemValue } = await import("../../import/merge.ts"); // few services import while they run
+  const { fixedIn, mergeItem, itemValue } = await import("../../../import/merge.ts"); // few services import while they run
   return untilLong(
     items,
     async ({ id, text = "" }): Promise<readonly [Row | Problem | undefined, number]> => {

@@ -1,9 +1,9 @@
 /** One slice of a task: some changes of its plan, and how far it is then, in one commit. So each change is made exactly once. */
-import { shortJson } from "../../collection/messages.ts";
-import { Problem } from "../../errors.ts";
-import { put, remove } from "../../records.ts";
-import type { Change } from "../../store/port/commit.ts";
-import { versionOf } from "../../store/port/commit.ts";
+import { shortJson } from "../../../collection/messages.ts";
+import { Problem } from "../../../errors.ts";
+import { put, remove } from "../../../records.ts";
+import type { Change } from "../../../store/port/commit.ts";
+import { versionOf } from "../../../store/port/commit.ts";
 import {
   ended,
   type Made,
@@ -13,12 +13,12 @@ import {
   type TaskRefusal,
   tasksName,
   withRefusals,
-} from "../../tasks/task.ts";
-import type { Writes } from "../operations/operation.ts";
-import { notFound, type Result } from "../operations/result.ts";
-import { resourcePath } from "../route.ts";
-import type { CommitPlan, Write, WriteAttempt } from "../writes/commit.ts";
-import { largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
+} from "../../../tasks/task.ts";
+import type { Writes } from "../../operations/operation.ts";
+import { notFound, type Result } from "../../operations/result.ts";
+import { resourcePath } from "../../route.ts";
+import type { CommitPlan, Write, WriteAttempt } from "../../writes/commit.ts";
+import { largeTurn, nameOf, runWrite, type WriteSteps } from "../../writes/write.ts";
 import type { Decision, TaskKind } from "./task-kind.ts";
 import { kindsOfTasks } from "./task-kinds.ts";
 import { operationIn, requestOfTask, type TaskWork } from "./task-work.ts";

@@ -1,11 +1,11 @@
 /** The plans of tasks: which resources a task is about, in parts. */
-import type { DeletedQuery, ListQuery } from "../../store/port/page.ts";
-import { ended, type TaskItem, type TaskPart } from "../../tasks/task.ts";
-import { unlessExpensive } from "../batch/bulk.ts";
-import type { restoresIn } from "../batch/restores.ts";
-import { storeFilter } from "../caller/permission.ts";
-import { narrowed } from "../lists/lists.ts";
-import type { Bulk } from "../operations/operation.ts";
+import type { DeletedQuery, ListQuery } from "../../../store/port/page.ts";
+import { ended, type TaskItem, type TaskPart } from "../../../tasks/task.ts";
+import { storeFilter } from "../../caller/permission.ts";
+import { narrowed } from "../../lists/lists.ts";
+import type { Bulk } from "../../operations/operation.ts";
+import { unlessExpensive } from "../bulk.ts";
+import type { restoresIn } from "../restores.ts";
 import type { Planned } from "./task-kind.ts";
 import type { TaskWork } from "./task-work.ts";
 

@@ -2,12 +2,12 @@
  * The steps of a task: it makes its plan, checks all of it, and then works on it in slices. Each step ends with one commit, so a
  * task goes on where it was, whatever happens in between.
  */
-import { Problem } from "../../errors.ts";
-import type { Versioned } from "../../records.ts";
-import { ended, maxRefusals, type Task, withRefusals } from "../../tasks/task.ts";
-import type { TaskStep, Tasks } from "../../tasks/task-loop.ts";
-import { administers } from "../caller/permission.ts";
-import type { Service } from "../service.ts";
+import { Problem } from "../../../errors.ts";
+import type { Versioned } from "../../../records.ts";
+import { ended, maxRefusals, type Task, withRefusals } from "../../../tasks/task.ts";
+import type { TaskStep, Tasks } from "../../../tasks/task-loop.ts";
+import { administers } from "../../caller/permission.ts";
+import type { Service } from "../../service.ts";
 import type { TaskKind } from "./task-kind.ts";
 import { kindsOfTasks } from "./task-kinds.ts";
 import { doSlice, type Source } from "./task-slices.ts";

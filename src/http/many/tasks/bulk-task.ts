@@ -1,14 +1,14 @@
 /** Updates and deletes of many resources as tasks. */
-import { allOf } from "../../query/filter.ts";
-import { maxTaskResources, type TaskItem } from "../../tasks/task.ts";
-import { askedIn, decideOne, requireBulk, timeOf } from "../batch/bulk.ts";
-import { storeFilter } from "../caller/permission.ts";
-import { narrowed } from "../lists/lists.ts";
-import { type Bulk, keyOf } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
-import { readContent } from "../protocol/content.ts";
-import type { HttpRequest } from "../protocol/message.ts";
-import type { Write } from "../writes/commit.ts";
+import { allOf } from "../../../query/filter.ts";
+import { maxTaskResources, type TaskItem } from "../../../tasks/task.ts";
+import { storeFilter } from "../../caller/permission.ts";
+import { narrowed } from "../../lists/lists.ts";
+import { type Bulk, keyOf } from "../../operations/operation.ts";
+import type { Result } from "../../operations/result.ts";
+import { readContent } from "../../protocol/content.ts";
+import type { HttpRequest } from "../../protocol/message.ts";
+import type { Write } from "../../writes/commit.ts";
+import { askedIn, decideOne, requireBulk, timeOf } from "../bulk.ts";
 import { begin } from "./task-begin.ts";
 import {
   changedMeanwhile,

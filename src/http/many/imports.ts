@@ -21,7 +21,7 @@ import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { findCollection, type Service } from "../service.ts";
 import { requireFewCollections } from "../writes/create.ts";
-import { type ImportReport, reportOf } from "./report.ts";
+import { type ImportReport, reportOf } from "./import-report.ts";
 
 /** The memory that counts for an import: its content and its batches are never in memory as a whole. */
 const heldBytes = 4_194_304;

@@ -1,10 +1,10 @@
 /** Restores of many deleted resources as tasks. */
-import { maxTaskResources } from "../../tasks/task.ts";
-import { decideRestore, deletedFor, requireRestores, restoresIn } from "../batch/restores.ts";
-import type { Bulk } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
-import { readContent } from "../protocol/content.ts";
-import type { Write } from "../writes/commit.ts";
+import { maxTaskResources } from "../../../tasks/task.ts";
+import type { Bulk } from "../../operations/operation.ts";
+import type { Result } from "../../operations/result.ts";
+import { readContent } from "../../protocol/content.ts";
+import type { Write } from "../../writes/commit.ts";
+import { decideRestore, deletedFor, requireRestores, restoresIn } from "../restores.ts";
 import { begin } from "./task-begin.ts";
 import type { TaskKind } from "./task-kind.ts";
 import { planSelected, type Selecting } from "./task-plan.ts";

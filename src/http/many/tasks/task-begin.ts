@@ -1,16 +1,16 @@
 /** Begins tasks for requests that prefer a response before the work is done. */
-import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/port/commit.ts";
-import { newTask, type Task, type TaskRequest } from "../../tasks/task.ts";
-import type { Tasks } from "../../tasks/task-loop.ts";
-import type { Caller } from "../caller/admit.ts";
-import type { Writes } from "../operations/operation.ts";
-import type { Asked, Result } from "../operations/result.ts";
-import { jsonType } from "../protocol/message.ts";
-import { prefersAsync } from "../protocol/prefer.ts";
-import type { Service } from "../service.ts";
-import { commit, type Write } from "../writes/commit.ts";
-import { untilCommitted } from "../writes/write.ts";
+import { Problem } from "../../../errors.ts";
+import type { Change } from "../../../store/port/commit.ts";
+import { newTask, type Task, type TaskRequest } from "../../../tasks/task.ts";
+import type { Tasks } from "../../../tasks/task-loop.ts";
+import type { Caller } from "../../caller/admit.ts";
+import type { Writes } from "../../operations/operation.ts";
+import type { Asked, Result } from "../../operations/result.ts";
+import { jsonType } from "../../protocol/message.ts";
+import { prefersAsync } from "../../protocol/prefer.ts";
+import type { Service } from "../../service.ts";
+import { commit, type Write } from "../../writes/commit.ts";
+import { untilCommitted } from "../../writes/write.ts";
 
 /** Whether a request becomes a task. In a service with `auth`, it does not without a credential, because each task belongs to its caller. */
 export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {

@@ -1,10 +1,10 @@
 /** What one kind of tasks does. The loop, the slices and the records of tasks know no kind. `task-kinds.ts` has the table of all. */
-import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/port/commit.ts";
-import type { Task, TaskItem } from "../../tasks/task.ts";
-import { createPauses } from "../admission/turns.ts";
-import { leastBytes } from "../batch/bulk.ts";
-import type { HttpRequest } from "../protocol/message.ts";
+import { Problem } from "../../../errors.ts";
+import type { Change } from "../../../store/port/commit.ts";
+import type { Task, TaskItem } from "../../../tasks/task.ts";
+import { createPauses } from "../../admission/turns.ts";
+import type { HttpRequest } from "../../protocol/message.ts";
+import { leastBytes } from "../bulk.ts";
 import type { TaskWork } from "./task-work.ts";
 
 /** One kind of tasks. */

@@ -1,5 +1,5 @@
 /** The table of all kinds of tasks. */
-import type { TaskKindName } from "../../tasks/task.ts";
+import type { TaskKindName } from "../../../tasks/task.ts";
 import { deleteTask, updateTask } from "./bulk-task.ts";
 import { importTask } from "./import-task.ts";
 import { restoreTask } from "./restore-task.ts";

@@ -1,12 +1,12 @@
 /** Rewinds of collections as tasks. */
-import { put } from "../../records.ts";
-import { beforeHistory } from "../../rewind/attempt.ts";
-import { HistoryMissing } from "../../store/port/change-log.ts";
-import { ended, partsName, type TaskItem } from "../../tasks/task.ts";
-import type { Writes } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
-import type { Write } from "../writes/commit.ts";
-import { readRewind } from "../writes/rewind.ts";
+import { put } from "../../../records.ts";
+import { beforeHistory } from "../../../rewind/attempt.ts";
+import { HistoryMissing } from "../../../store/port/change-log.ts";
+import { ended, partsName, type TaskItem } from "../../../tasks/task.ts";
+import type { Writes } from "../../operations/operation.ts";
+import type { Result } from "../../operations/result.ts";
+import type { Write } from "../../writes/commit.ts";
+import { readRewind } from "../rewind.ts";
 import { begin } from "./task-begin.ts";
 import type { Planned, TaskKind } from "./task-kind.ts";
 import { partsOf } from "./task-plan.ts";

@@ -1,16 +1,16 @@
 /** How tasks bring resources back to an earlier state. */
-import { type Proposal, textOf, violationsOf } from "../../collection/proposal.ts";
-import { pickMembers, resourceText } from "../../collection/resource.ts";
-import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
-import { withKept } from "../../collection/visibility.ts";
-import { Problem } from "../../errors.ts";
-import type { Requirement } from "../../store/port/commit.ts";
-import type { Stored } from "../../store/port/stored.ts";
-import type { TaskItem, TaskSlice } from "../../tasks/task.ts";
-import { judged, requirementsFor } from "../caller/judged.ts";
-import { type Bulk, keyOf } from "../operations/operation.ts";
-import { timeOfChange } from "../writes/commit.ts";
-import { requireNext } from "../writes/next-state.ts";
+import { type Proposal, textOf, violationsOf } from "../../../collection/proposal.ts";
+import { pickMembers, resourceText } from "../../../collection/resource.ts";
+import { clientAttributes, withTimestamps } from "../../../collection/timestamps.ts";
+import { withKept } from "../../../collection/visibility.ts";
+import { Problem } from "../../../errors.ts";
+import type { Requirement } from "../../../store/port/commit.ts";
+import type { Stored } from "../../../store/port/stored.ts";
+import type { TaskItem, TaskSlice } from "../../../tasks/task.ts";
+import { judged, requirementsFor } from "../../caller/judged.ts";
+import { type Bulk, keyOf } from "../../operations/operation.ts";
+import { timeOfChange } from "../../writes/commit.ts";
+import { requireNext } from "../../writes/next-state.ts";
 import {
   changedMeanwhile,
   type Decision,

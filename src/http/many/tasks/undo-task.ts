@@ -1,12 +1,12 @@
 /** Undoes of tasks. The plan is what the slices of the other task have changed. */
-import { Problem } from "../../errors.ts";
-import type { Versioned } from "../../records.ts";
-import { isAtWork, type Task } from "../../tasks/task.ts";
-import type { Tasks } from "../../tasks/task-loop.ts";
-import type { Writes } from "../operations/operation.ts";
-import type { Result } from "../operations/result.ts";
-import type { Service } from "../service.ts";
-import type { Write } from "../writes/commit.ts";
+import { Problem } from "../../../errors.ts";
+import type { Versioned } from "../../../records.ts";
+import { isAtWork, type Task } from "../../../tasks/task.ts";
+import type { Tasks } from "../../../tasks/task-loop.ts";
+import type { Writes } from "../../operations/operation.ts";
+import type { Result } from "../../operations/result.ts";
+import type { Service } from "../../service.ts";
+import type { Write } from "../../writes/commit.ts";
 import { begin } from "./task-begin.ts";
 import type { TaskKind } from "./task-kind.ts";
 import { decideWaysBack, wayBack } from "./ways-back.ts";

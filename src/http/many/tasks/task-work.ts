@@ -1,19 +1,19 @@
 /** One task at work: its service, its request, and the caller whose rights it has. */
 import { Socket } from "node:net";
-import type { Principal } from "../../access/principal.ts";
-import { openCollection } from "../../collection/collection.ts";
-import { Problem } from "../../errors.ts";
-import type { Versioned } from "../../records.ts";
-import type { Task, TaskRequest } from "../../tasks/task.ts";
-import type { Lease } from "../../tasks/task-loop.ts";
-import type { TaskRecords } from "../../tasks/task-records.ts";
-import { Admission, Ticket } from "../admission/ticket.ts";
-import type { Caller } from "../caller/admit.ts";
-import { guardOf, viewFor } from "../caller/permission.ts";
-import type { Bulk } from "../operations/operation.ts";
-import { noContent } from "../protocol/content.ts";
-import type { HttpRequest } from "../protocol/message.ts";
-import { findCollection, type Service } from "../service.ts";
+import type { Principal } from "../../../access/principal.ts";
+import { openCollection } from "../../../collection/collection.ts";
+import { Problem } from "../../../errors.ts";
+import type { Versioned } from "../../../records.ts";
+import type { Task, TaskRequest } from "../../../tasks/task.ts";
+import type { Lease } from "../../../tasks/task-loop.ts";
+import type { TaskRecords } from "../../../tasks/task-records.ts";
+import { Admission, Ticket } from "../../admission/ticket.ts";
+import type { Caller } from "../../caller/admit.ts";
+import { guardOf, viewFor } from "../../caller/permission.ts";
+import type { Bulk } from "../../operations/operation.ts";
+import { noContent } from "../../protocol/content.ts";
+import type { HttpRequest } from "../../protocol/message.ts";
+import { findCollection, type Service } from "../../service.ts";
 
 /** A task at work. */
 export interface TaskWork {

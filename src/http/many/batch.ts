@@ -21,8 +21,8 @@ import { type CommitPlan, commit, overtaken, type Write, type WriteAttempt } fro
 import { requireCollection } from "../writes/create.ts";
 import { largeTurn, nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./batch-content.ts";
-import { type CreatedResources, requestOf, resultText } from "./messages.ts";
-import { createOverlay, type Overlay } from "./overlay.ts";
+import { type CreatedResources, requestOf, resultText } from "./batch-messages.ts";
+import { createOverlay, type Overlay } from "./batch-overlay.ts";
 
 /** The limit of the results of a batch, in characters. They stay in memory until the last operation. */
 const maxResults = 16 * 1024 * 1024;

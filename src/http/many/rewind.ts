@@ -12,9 +12,9 @@ import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import { findCollection, servedNames } from "../service.ts";
-import { commit, overtaken, type Write, type WriteAttempt } from "./commit.ts";
-import { parseRewind, type RewindContent } from "./rewind-content.ts";
-import { untilCommitted } from "./write.ts";
+import { commit, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
+import { parseRewind, type RewindContent } from "../writes/rewind-content.ts";
+import { untilCommitted } from "../writes/write.ts";
 
 type Rewind = Write<Writes>;
 

@@ -109,7 +109,8 @@ interface FoundSession {
   account: Account;
 }
 
-interface SessionParts {
+/** What sessions depend on. */
+export interface SessionParts {
   records: UserRecords;
   settings: Pick<UserSettings, "sessions" | "secondFactor" | "methods">;
   administrators: readonly AdministratorRule[];

@@ -1,8 +1,7 @@
 /** Signing in and up: the flows that strangers start. */
-import type { Authenticator, IdentifyingRequest } from "../access/authenticate.ts";
+import type { Authenticator } from "../access/authenticate.ts";
 import { signInFailed } from "../access/challenges.ts";
 import { networkOf, shownNetwork } from "../access/networks.ts";
-import type { Principal } from "../access/principal.ts";
 import type { AdministratorRule } from "../access/roles.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { parseFragment } from "../json/pointer.ts";
@@ -12,6 +11,7 @@ import type { ServingStore } from "../store/port/store.ts";
 import { AddressChanges } from "./address-changes.ts";
 import { Administration } from "./administration.ts";
 import type { Audit, AuditKind, AuditSource } from "./audit.ts";
+import { createAuthenticator } from "./callers.ts";
 import { Cookies } from "./cookies.ts";
 import { isKnownDevice, newDevice, withDevice, withoutDevice } from "./devices.ts";
 import { type FailedRequest, methodOf, noteFailure } from "./failed-proofs.ts";
@@ -44,8 +44,6 @@ import {
   isKey,
   maxSessions,
   newSession,
-  openSessions,
-  type Sessions,
   timesOf,
 } from "./sessions.ts";
 import { endTickets, type GivenTicket, type TicketProof, Tickets } from "./tickets.ts";
@@ -252,13 +250,6 @@ export class Users {
     const sessionMs = settings.sessions.absolute;
     this.cookies = new Cookies({ ...parts, origins: settings.origins, sessionMs });
     this.records = parts.records;
-    const sessions = openSessions(parts);
-    this.authenticator = {
-      ...sessions,
-      identify: (request) => this.#identify(sessions, request),
-      requireReady: (principal) => this.#requireReady(principal),
-      principalNow: (principal) => this.#principalNow(principal),
-    };
     const flows: Flows = {
       ...parts,
       beginProven: (found, beginning) => this.#beginProven(found, beginning),
@@ -285,6 +276,13 @@ export class Users {
     const tickets = new SealedTickets(parts);
     this.passkeys = new Passkeys({ ...flows, tickets });
     this.secondFactors = new SecondFactors({ ...flows, tickets, passkeys: this.passkeys, own });
+    this.authenticator = createAuthenticator({
+      ...parts,
+      sessions: parts,
+      cookies: this.cookies,
+      accountOf: async (session) => (await this.current(session))?.account,
+      lacksFactor: (account) => this.secondFactors.isMissing(account),
+    });
   }
 
   get audit(): Audit {
@@ -524,39 +522,6 @@ export class Users {
     const session = await this.records.session(id);
     const account = session && (await this.records.account(session.value.user));
     return account && { session: session.value, account: account.value };
-  }
-
-  /** A browser sends the cookie of an ended session until it gets another one, so such a cookie counts as no credential. */
-  #identify(sessions: Sessions, request: IdentifyingRequest): Promise<Principal | undefined> | undefined {
-    const token = this.cookies.tokenIn(request);
-    if (token === undefined) return undefined;
-    return principalOrNone(async () => sessions.principalOf(token));
-  }
-
-  /** The principal can be a second old, and the user expects that a new factor counts at once. An ended session can do nothing. */
-  async #requireReady({ session }: Principal): Promise<void> {
-    if (session?.mustAddFactor !== true) return;
-    const current = await this.current(session.id);
-    if (current !== undefined && !this.secondFactors.isMissing(current.account)) return;
-    throw new Problem(
-      "SECOND_FACTOR_REQUIRED",
-      "The service requires a second factor of you. Set one up with POST _auth/factors. Before that, this session can do nothing else.",
-    );
-  }
-
-  async #principalNow(principal: Principal): Promise<Principal> {
-    const { subject, session, roles } = principal;
-    const { records } = this;
-    const ended = (why: string) => new Problem("INSUFFICIENT_SCOPE", `${why} The task ended.`);
-    const account = (await records.account(subject))?.value;
-    if (account?.disabled === true) throw ended("The account that began the task was disabled.");
-    if (account === undefined && (session !== undefined || (await records.isOfAccount(subject))))
-      throw ended("The account that began the task was deleted.");
-    const { id, keyUntil = 0 } = session ?? {};
-    if (id !== undefined && this.#parts.now() < keyUntil && (await records.session(id)) === undefined)
-      throw ended("The key that began the task was deleted.");
-    if (account === undefined || session === undefined) return principal;
-    return { ...principal, roles: roles.filter((role) => account.roles.includes(role)) };
   }
 
   /** Who sends a request. */
@@ -866,14 +831,4 @@ function signUpRefused({ signUp }: UserSettings): Error {
 function profileExists(): Error {
   const detail = "The invitation is for a profile that exists already. Sign up without attributes.";
   return invalidMember("profile", "excess", detail);
-}
-
-/** `undefined` instead of a credential that is not valid. */
-async function principalOrNone(find: () => Promise<Principal>): Promise<Principal | undefined> {
-  try {
-    return await find();
-  } catch (error) {
-    if (error instanceof Problem && error.code === "INVALID_TOKEN") return undefined;
-    throw error;
-  }
 }

@@ -151,7 +151,7 @@ export class RetryTable {
     this.#underWay.add(event);
   }
 
-  /** The time of the next retry; Infinity if a response comes first. */
+  /** The time of the next retry; Infinity if an outcome comes first. */
   get nextAt(): number {
     return this.#waiting().reduce((next, retry) => Math.min(next, nextAt(retry)), Number.POSITIVE_INFINITY);
   }

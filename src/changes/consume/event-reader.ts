@@ -15,7 +15,7 @@ import type { ConsumerState, DeliveryRecord } from "./consumer-records.ts";
 /** The most events of a page, and the most text in characters. */
 const pageEnd = { events: 50, text: 256 * 1024, isShared: true, splitsCommits: true };
 
-/** A page of events, some of which have no response yet. */
+/** A page of events, some of which have no outcome yet. */
 export interface OpenPage {
   /** Where the consumer is after these events. */
   position: Position;
@@ -112,7 +112,7 @@ export class EventReader {
     return { due, lost: 0, isEnd };
   }
 
-  /** Pages without events do not add up while an earlier one waits for its responses. */
+  /** Pages without events do not add up while an earlier one waits for its outcomes. */
   #open(page: OpenPage): void {
     const last = this.#pages.at(-1);
     if (page.left === 0 && last !== undefined) last.position = page.position;

@@ -1,6 +1,7 @@
 /**
  * The door between the core and a capability. A capability is a folder of `capabilities/`, and gives one value of this type to
- * `capabilities/all.ts`. The core asks a capability only at these places, and imports nothing else of it.
+ * `capabilities/all.ts`. The core asks a capability only at these places, and imports nothing else of it. `capabilities/tokens/` is the
+ * smallest example.
  */
 import type { Authenticator } from "./access/authenticate.ts";
 import type { CommandLine, CommandRow } from "./command.ts";

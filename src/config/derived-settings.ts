@@ -78,6 +78,8 @@ export function httpOf(
     showPrincipal: get("history").showPrincipal,
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
+    cookieOrigins: auth?.users?.origins,
+    profiles: auth?.users?.collection,
     users: auth?.users,
     keepsMails: auth?.users !== undefined && isLocal && [undefined, "log"].includes(get("mail") as "log"),
     console: get("console"),

@@ -97,7 +97,7 @@ function varyOf({ authenticate, settings }: Service): string {
   const isForAll = settings.corsOrigins.includes("*");
   if (authenticate === undefined)
     return isForAll ? "Accept, Accept-Encoding" : "Accept, Accept-Encoding, Origin";
-  if (settings.users !== undefined)
+  if (settings.cookieOrigins !== undefined)
     return "Accept, Accept-Encoding, Authorization, Cookie, Sec-Fetch-Site, Origin";
   return isForAll
     ? "Accept, Accept-Encoding, Authorization"

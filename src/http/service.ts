@@ -5,6 +5,7 @@ import type { Access } from "../access/access.ts";
 import type { Action } from "../access/access-declaration.ts";
 import type { Authenticate, Authenticator } from "../access/authenticate.ts";
 import type { FirstKey } from "../access/first-key.ts";
+import type { Principal } from "../access/principal.ts";
 import type { Tags } from "../access/tags.ts";
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import type { FeedParts, Frames } from "../changes/feed.ts";
@@ -292,9 +293,18 @@ export interface ShownConfiguration {
   options: readonly { name: string; value: unknown; source: string; from?: string }[];
 }
 
+/** What an administrator did with an API key. */
+export type KeyEvent = "apiKeyCreated" | "apiKeyRotated" | "apiKeyRevoked";
+
 /** What administrators need to manage API keys. */
 export interface KeyAdministration {
   store: Keys;
+  /** Records what an administrator did with the key of a prefix. Absent if nothing keeps records. */
+  note?(
+    event: KeyEvent,
+    prefix: string,
+    by: { request: HttpRequest; principal: Principal | undefined },
+  ): Promise<void>;
   /** The roles that they can give to keys. */
   roles: readonly string[];
   /** The subjects that they cannot give to keys, because these subjects administer the service. */

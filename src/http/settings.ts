@@ -31,7 +31,11 @@ export interface HttpSettings {
   hasFeed: boolean;
   /** Whether administrators can manage API keys. @default false */
   hasKeys: boolean;
-  /** How people sign in; `undefined` if they cannot. @default undefined */
+  /** The other origins whose pages can send the cookie of a session; `undefined` if no cookie counts. @default undefined */
+  cookieOrigins: readonly string[] | undefined;
+  /** The collection whose resources are the profiles of people. Their deletes can be refused. @default undefined */
+  profiles: string | undefined;
+  /** How people sign in, for their own endpoints; `undefined` if they cannot. @default undefined */
   users: UserSettings | undefined;
   /** Whether the service is local, and keeps its mails because it has no mail server. */
   keepsMails: boolean;

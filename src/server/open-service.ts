@@ -47,7 +47,6 @@ import { StoreClock } from "../store-clock.ts";
 import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
 import { TaskRecords } from "../tasks/task-records.ts";
 import type { KeptMail } from "../users/mail/mail-queue.ts";
-import type { UserRecords } from "../users/user-records.ts";
 import type { Call } from "./calls.ts";
 import type { People, PeopleParts } from "./open-users.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
@@ -288,7 +287,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     await stopOpened();
     throw error;
   }
-  if (config.http.hasKeys) service.keys = keysOf(store, config, people?.users.records);
+  if (config.http.hasKeys) service.keys = keysOf(store, config, people);
   const tasks = createTasks(service, store, isShared);
   service.tasks = tasks;
   if (isWorker) tasks.start();
@@ -547,16 +546,11 @@ async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep>
   return (await import("../http/many/tasks/task-steps.ts")).createTaskStep(service, tasks);
 }
 
-function keysOf(
-  { keys }: Store,
-  { auth, keyRoles }: Config,
-  records: Pick<UserRecords, "isOfAccount"> | undefined,
-): KeyAdministration {
+function keysOf({ keys }: Store, { auth, keyRoles }: Config, people: People | undefined): KeyAdministration {
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  const isOfUser = records && ((subject: string) => records.isOfAccount(subject));
-  return { store: keys, roles: keyRoles, reservedSubjects, ...(isOfUser && { isOfUser }) };
+  return { store: keys, roles: keyRoles, reservedSubjects, ...people?.aboutKeys };
 }
 
 /**

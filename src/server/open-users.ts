@@ -6,7 +6,7 @@ import type { Collection } from "../collection/collection.ts";
 import type { Config } from "../config.ts";
 import { viewFor } from "../http/caller/permission.ts";
 import type { JoinCommit, JoinedCommit, Participant } from "../http/participant.ts";
-import type { Service } from "../http/service.ts";
+import type { KeyAdministration, Service } from "../http/service.ts";
 import { decide, proposeNew } from "../http/writes/decide.ts";
 import type { MetricsSource } from "../observe/metrics-source.ts";
 import type { Vault } from "../secrets.ts";
@@ -65,6 +65,8 @@ export interface People {
   /** What takes part in the writes of their profiles. */
   participant: Participant;
   joinCommit: JoinCommit;
+  /** What they add to the administration of API keys. */
+  aboutKeys: Required<Pick<KeyAdministration, "isOfUser" | "note">>;
   metrics: MetricsSource | undefined;
   mail: MailQueue;
   /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
@@ -181,6 +183,11 @@ export function openPeople(config: Config, parts: PeopleParts): People {
       mirrored: users.mirror.mirrored,
     },
     joinCommit: (commit) => withAccounts(users, commit, service()),
+    aboutKeys: {
+      isOfUser: (subject) => records.isOfAccount(subject),
+      note: (kind, prefix, { request, principal }) =>
+        audit.record({ kind, item: prefix }, { ...users.visitor(request), actor: principal?.subject }),
+    },
     metrics:
       meter && metricsOf({ counts: meter, passwords, mail, sessions: () => records.count("_sessions"), now }),
     mail,

@@ -18,6 +18,8 @@ export const plainSettings: HttpSettings = {
   info: { title: "Topics", version: "1" },
   showPrincipal: false,
   hasFeed: true,
+  cookieOrigins: undefined,
+  profiles: undefined,
   hasKeys: false,
   users: undefined,
   keepsMails: false,

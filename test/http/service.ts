@@ -392,6 +392,8 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
       hasFeed: options.history !== "none",
+      cookieOrigins: options.auth?.users?.origins,
+      profiles: options.auth?.users?.collection,
       users: options.auth?.users,
       keepsMails: options.auth?.users !== undefined,
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,

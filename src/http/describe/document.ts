@@ -150,7 +150,7 @@ function componentsOf(described: Described, paths: Part, schemas: Record<string,
     headers: onlyUsed("headers", headerParts(), used),
     ...(access === undefined
       ? {}
-      : { securitySchemes: settings.users === undefined ? { bearer } : { bearer, cookie } }),
+      : { securitySchemes: settings.cookieOrigins === undefined ? { bearer } : { bearer, cookie } }),
   };
 }
 

@@ -22,21 +22,24 @@ const forever = "public, max-age=31536000, immutable";
 
 /** The console; `undefined` if it was not built. */
 export async function consolePage({ settings }: Service): Promise<Document | undefined> {
-  const { prefix, users, keepsMails } = settings;
-  const tags = { prefix, ...(users && { users: users.collection }), ...(keepsMails && { mails: "kept" }) };
+  const { prefix, profiles, keepsMails } = settings;
+  const tags = {
+    prefix,
+    ...(profiles !== undefined && { users: profiles }),
+    ...(keepsMails && { mails: "kept" }),
+  };
   return pageOf("index.html", tags);
 }
 
 /** The page on which people sign in; `undefined` if it was not built, or if the service has no users. */
 export async function signInPage({ settings }: Service): Promise<Document | undefined> {
-  const { prefix, pagesBelow, users, info } = settings;
-  if (users === undefined) return undefined;
-  const { collection, origins } = users;
+  const { prefix, pagesBelow, profiles, cookieOrigins = [], info } = settings;
+  if (profiles === undefined) return undefined;
   const fromPage = prefix.slice(pagesBelow?.length ?? 0);
   return pageOf("sign-in.html", {
     prefix: fromPage,
-    users: collection,
-    origins: origins.join(" "),
+    users: profiles,
+    origins: cookieOrigins.join(" "),
     title: info.title,
   });
 }

@@ -76,7 +76,7 @@ const needs: Readonly<Record<Credential, string>> = {
 
 /** The kinds of credentials, each of which is enough. */
 export function credentialsOf({ settings }: Described): Part[] {
-  return settings.users === undefined ? [{ bearer: [] }] : [{ bearer: [] }, { cookie: [] }];
+  return settings.cookieOrigins === undefined ? [{ bearer: [] }] : [{ bearer: [] }, { cookie: [] }];
 }
 
 function successPart(

@@ -17,7 +17,6 @@ import { shortJson } from "../../collection/messages.ts";
 import { Problem } from "../../errors.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { ApiKey } from "../../store/port/keys.ts";
-import type { AuditKind } from "../../users/audit.ts";
 import { type Body, type Fault, readBody } from "../endpoint/body.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import {
@@ -33,7 +32,7 @@ import {
 } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
-import { findCollection, type KeyAdministration, type Service } from "../service.ts";
+import { findCollection, type KeyAdministration, type KeyEvent, type Service } from "../service.ts";
 
 /** The most valid keys with which another one can be created over HTTP. */
 export const maxKeys = 1_000;
@@ -257,18 +256,15 @@ interface Changed {
 async function change(
   service: Service,
   asked: Asked,
-  kind: AuditKind,
+  event: KeyEvent,
   work: (service: WithKeys, content: Buffer) => Promise<Changed | undefined>,
 ): Promise<Result> {
   const content = await asked.request.content.receive(service.settings.limits.bodyBytes);
   if (service.readOnly) throw new Problem("UNAVAILABLE", "The service is read-only now. No key was changed.");
   const changed = await service.writes.run("keys", () => work(service as WithKeys, content));
   if (changed === undefined) return notFound;
-  const { users } = service;
-  if (users !== undefined) {
-    const source = { ...users.visitor(asked.request), actor: asked.caller.principal?.subject };
-    await users.audit.record({ kind, item: changed.key.prefix }, source);
-  }
+  const { request, caller } = asked;
+  await service.keys?.note?.(event, changed.key.prefix, { request, principal: caller.principal });
   return changed.result;
 }
 

@@ -189,7 +189,7 @@ export function required({ collection }: About): number[] {
 /** Whether a delete can be refused because other resources refer to the resource, or because it is the profile of a user. */
 export function isReferenced({ collections, collection, settings }: About): boolean {
   return (
-    settings.users?.collection === collection.name ||
+    settings.profiles === collection.name ||
     [...collections.values()].some(({ references }) =>
       references.some((reference) => reference.collection === collection.name),
     )

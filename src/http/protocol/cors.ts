@@ -34,15 +34,15 @@ export function addCorsHeaders(
   settings: HttpSettings,
 ): void {
   if (!isAllowedOrigin(origin, settings)) return;
-  const usesCookies = settings.users?.origins.includes(origin) === true;
+  const usesCookies = settings.cookieOrigins?.includes(origin) === true;
   headers["access-control-allow-origin"] = settings.corsOrigins.includes("*") && !usesCookies ? "*" : origin;
   if (usesCookies) headers["access-control-allow-credentials"] = "true";
   headers["access-control-expose-headers"] = exposeHeaders;
 }
 
-function isAllowedOrigin(origin: string, { corsOrigins, users }: HttpSettings): boolean {
+function isAllowedOrigin(origin: string, { corsOrigins, cookieOrigins }: HttpSettings): boolean {
   if (corsOrigins.includes("*") || corsOrigins.includes(origin)) return true;
-  if (users?.origins.includes(origin) === true) return true;
+  if (cookieOrigins?.includes(origin) === true) return true;
   return corsOrigins.includes("loopback") && isLoopbackOrigin(origin);
 }
 

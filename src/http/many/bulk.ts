@@ -11,7 +11,7 @@ import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { judged } from "../caller/judged.ts";
 import { storeFilter, viewsOf } from "../caller/permission.ts";
 import { narrowed, readPage } from "../lists/lists.ts";
-import { type Bulk, keyOf } from "../operations/operation.ts";
+import type { Bulk } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
@@ -33,11 +33,15 @@ export const leastBytes = 1_024;
 
 type BulkWrite = Write<Bulk>;
 
-/** What the content asks for, and the resources for the next attempt. */
-interface BulkContent extends BulkRequest {
-  change: ChangeContent;
+/** The resources for the next attempt. */
+export interface Selected {
   /** `undefined`: they must be selected again. */
   selected: readonly Stored[] | undefined;
+}
+
+/** What the content asks for, and the resources for the next attempt. */
+interface BulkContent extends BulkRequest, Selected {
+  change: ChangeContent;
 }
 
 /**
@@ -57,11 +61,7 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
     await pauseAfter(bytes.length);
     return { ...asked, selected: await select(write, asked) };
   },
-  // One at a time, because each takes a place in the queues of all its resources.
-  resources: ({ operation }, { selected = [], isDryRun }) =>
-    isDryRun
-      ? []
-      : [largeTurn, ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
+  resources: ({ operation }, content) => turnsOf(operation, content),
   decide: async (write, _, content) => {
     const selected = content.selected ?? (await select(write, content));
     content.selected = undefined; // if others overtake this attempt
@@ -78,6 +78,15 @@ const steps: WriteSteps<Bulk, true, BulkContent> = {
     };
   },
 };
+
+/** The queues of the selected resources, and the one that lets large changes run one at a time. A dry run waits in none. */
+export function turnsOf(
+  { collection }: Bulk,
+  { selected = [], isDryRun }: Selected & Pick<BulkRequest, "isDryRun">,
+): string[] {
+  if (isDryRun) return [];
+  return [largeTurn, ...selected.map(({ id }) => nameOf({ collection: collection.name, id })).sort()];
+}
 
 /** Throws unless the caller can make bulk changes in the collection. */
 export function requireBulk({ operation: { guard, collection }, request }: BulkWrite): true {

@@ -7,22 +7,30 @@ import { createPauses, pauseAfter } from "../admission/turns.ts";
 import { judged } from "../caller/judged.ts";
 import { inPast } from "../caller/permission.ts";
 import { deletionsFor } from "../lists/deleted.ts";
-import { type Bulk, keyOf } from "../operations/operation.ts";
+import type { Bulk } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import type { Service } from "../service.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { planRestore } from "../writes/restore.ts";
-import { largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
-import { bodyOf, explainer, leastBytes, maxBytes, select, timeOf, tooLarge, withResource } from "./bulk.ts";
+import { runWrite, type WriteSteps } from "../writes/write.ts";
+import {
+  bodyOf,
+  explainer,
+  leastBytes,
+  maxBytes,
+  type Selected,
+  select,
+  timeOf,
+  tooLarge,
+  turnsOf,
+  withResource,
+} from "./bulk.ts";
 import { type BulkRequest, maxBulk, parseRestores } from "./bulk-content.ts";
 
 /** What the content asks for, and the resources for the next attempt. */
-interface RestoresContent extends Pick<BulkRequest, "filter" | "max" | "isDryRun"> {
-  /** `undefined`: they must be selected again. */
-  selected: readonly Stored[] | undefined;
-}
+interface RestoresContent extends Pick<BulkRequest, "filter" | "max" | "isDryRun">, Selected {}
 
 /**
  * Restores the resources. Throws TOO_MANY_MATCHES, CONTENT_TOO_LARGE, the problem of the first resource that is refused with its
@@ -41,11 +49,7 @@ const steps: WriteSteps<Bulk, true, RestoresContent> = {
     await pauseAfter(bytes.length);
     return { ...asked, selected: await selectDeleted(write, asked) };
   },
-  // One at a time, as bulk changes.
-  resources: ({ operation }, { selected = [], isDryRun }) =>
-    isDryRun
-      ? []
-      : [largeTurn, ...selected.map((each) => nameOf(keyOf({ ...operation, id: each.id }))).sort()],
+  resources: ({ operation }, content) => turnsOf(operation, content),
   decide: async (write, _, content) => {
     const selected = content.selected ?? (await selectDeleted(write, content));
     content.selected = undefined; // if others overtake this attempt

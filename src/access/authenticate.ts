@@ -87,7 +87,7 @@ export function createAuthenticate({ settings, keys, others, now, elapsed }: Aut
     const other = further.find(({ each }) => each.takes(token));
     const known = other?.each.known?.(token);
     if (known !== undefined) return other?.refuse(known);
-    // A kind of credential that remembers none finds out itself whether a text is one.
+    // A kind without a memory (`known`) checks the form of its credentials itself.
     if (other === undefined || other.each.known !== undefined) requireTokenShape(token);
     if (token.startsWith(keyMark) || other === undefined) {
       throw invalidToken("The service does not accept this kind of credential.");
@@ -140,7 +140,7 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return token;
 }
 
-/** Known tokens do not need this check. */
+/** Throws UNAUTHENTICATED for a text that no credential can be, before the store is asked. */
 function requireTokenShape(token: string): void {
   if (tokenShape.test(token)) return;
   throw unauthenticated("The text after Bearer in the Authorization header is not a valid token.");

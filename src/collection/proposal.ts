@@ -1,6 +1,6 @@
 /**
- * What becomes of a resource that somebody wants to write: a proposal is made, then it is checked and becomes a text. Writes, tasks, imports,
- * rewinds and sign-ups make proposals in their own ways, and all of them are checked here.
+ * Proposals: every write first proposes the next state of a resource. Writes, tasks, imports, rewinds and sign-ups make their
+ * proposals in different ways. Here all of them are checked, and become the text of the resource.
  */
 import type { Violation } from "../errors.ts";
 import type { Collection } from "./collection.ts";

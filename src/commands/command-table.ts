@@ -249,9 +249,7 @@ const commands: Readonly<Record<string, CommandRow<Run>>> = {
     summary: "Invite users, and manage their accounts",
     description:
       "Invite users, and manage their accounts. Works on a store, or with --url on a running service.",
-    options: {
-      ...urlOptions,
-    },
+    options: urlOptions,
     examples: ["users invite ada@example.org --role ops", "users list --url http://localhost:3000"],
     commands: {
       invite: {

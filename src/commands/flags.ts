@@ -1,5 +1,4 @@
 /** The flags of a command line, and the configuration that a command reads with them. */
-
 import type { Config, ConfigSources } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { durationOf } from "../readers.ts";

@@ -48,7 +48,7 @@ export interface DeliveryRecord {
   milliseconds: number;
   error: string | null;
   details: Details;
-  /** The next attempt: Unix time in milliseconds; `null` if there is none. */
+  /** The next attempt: Unix time in milliseconds; `null` if no attempt follows. */
   nextAt: number | null;
 }
 

@@ -6,6 +6,7 @@ import { machineTime } from "../until.ts";
 import { check, checkCommonHeaders } from "./check.ts";
 import { type CloudEvent, eventsOf, follow, inShort, linkOf, sinceOf } from "./follow.ts";
 import { type Answer, type Request, startServiceForFile } from "./service.ts";
+import { afterNextList } from "./store-spy.ts";
 
 const service = await startServiceForFile();
 
@@ -338,4 +339,20 @@ test("each page of a list that a feed can follow links to the events after it", 
   assert.match(linkOf(await get(`${name}?since:eq=1`), "monitor"), /_events\?since:eq=1&since=/);
   assert.match(linkOf(await get(`${name}?lastEventId=1`), "monitor"), /_events\?lastEventId:eq=1&since=/);
   assert.match(linkOf(await get(`${name}?collection=x`), "monitor"), /_events\?collection=x&since=/);
+});
+
+test("the events after a list begin with the first change that its page does not have", async (t) => {
+  const name = newName();
+  await service.create(name, { n: 1 });
+  afterNextList(t, () => service.create(name, { n: 2 }));
+  const list = await get(name);
+  assert.deepEqual(
+    (list.json as { n: number }[]).map(({ n }) => n),
+    [1],
+  );
+  const events = eventsOf(await service.send({ path: linkOf(list, "monitor") }));
+  assert.deepEqual(
+    events.map(({ data }) => data.n),
+    [2],
+  );
 });

@@ -79,6 +79,21 @@ export function beforeRead(t: TestContext, nth: number, work: (store: Store) => 
   });
 }
 
+/** Does work when the next page of a list is read in a store of this process, before anything else can happen with the page. */
+export function afterNextList(t: TestContext, work: () => Promise<unknown>): void {
+  const store = Store.prototype;
+  const { list } = store;
+  store.list = async function (this: Store, query: Parameters<typeof list>[0]) {
+    store.list = list;
+    const page = await list.call(this, query);
+    await work();
+    return page;
+  };
+  t.after(() => {
+    store.list = list;
+  });
+}
+
 const queries = ["read", "list", "referring", "figures", "count", "receipt", "version", "versionAt"] as const;
 
 /** Records the names of all queries to the stores of this process until the test ends, each when it has its result. */

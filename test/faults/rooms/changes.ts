@@ -5,8 +5,8 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "monitor-after-snapshot",
     what: "The position in the monitor link of a list is read after the page, so a change between the two is missed.",
-    noticedBy: "test/changes/feed-property",
-    test: "15 cases on sqlite with one instance: nothing is missing, nothing is too much (HOLDFAST_TEST_SEED=1)",
+    noticedBy: "test/http/events",
+    test: "the events after a list begin with the first change that its page does not have",
     replacements: [
       [
         "const mark = feed.log.markAt(collection.name, page.sequence);",

@@ -31,7 +31,7 @@ export async function runReplaceLost(flags: Flags, env: Environment): Promise<vo
     );
   const now = Date.now;
   await withStore(config, async (store) => {
-    const { openVault } = await import("../users/open-vault.ts");
+    const { openVault } = await import("../open-vault.ts");
     const isSqlite = config.store.kind === "sqlite";
     const vault = await openVault(store, { ...config, isSqlite, readOnly: false, replacesLost: true, now });
     for (const { inStore } of await loadCapabilities()) {

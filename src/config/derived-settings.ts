@@ -13,8 +13,8 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
+import type { SecretSources } from "../open-vault.ts";
 import { type MailSettings, requirePassword, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
-import type { SecretSources } from "../users/open-vault.ts";
 import type { UserSettings } from "../users/user-settings.ts";
 import type { FileContent, Get, OutsideFile } from "./option-values.ts";
 import { requireProviderSecrets } from "./provider-options.ts";
@@ -143,7 +143,7 @@ export async function readFiles(
   await faults.wait(["auth", "users"], async () => {
     const users = auth()?.users;
     if (users === undefined) return;
-    const { missingSecret, needsSecret } = await import("../users/open-vault.ts");
+    const { missingSecret, needsSecret } = await import("../open-vault.ts");
     if (needsSecret(secrets())) throw missingSecret();
   });
   faults.read(["auth", "users"], () => {

@@ -524,7 +524,7 @@ async function vaultOf(
 ): Promise<Vault | undefined> {
   const isNeeded = config.auth?.users !== undefined || config.secrets.length > 0;
   if (!isNeeded && !(await haveEncrypted(capabilities, store))) return undefined;
-  const { openVault } = await import("../users/open-vault.ts");
+  const { openVault } = await import("../open-vault.ts");
   return openVault(store, { ...config, isSqlite: config.store.kind === "sqlite", now });
 }
 

@@ -1,10 +1,10 @@
 /** Opens the vault of a store, and checks that the secrets are those that the store was used with. */
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { openCollection } from "../collection/collection.ts";
-import { StartError } from "../errors.ts";
-import { isOvertaken, put, Records } from "../records.ts";
-import { adviceIfLost, nameOfSecret, newSecret, secretVariable, Vault } from "../secrets.ts";
-import type { ServingStore } from "../store/port/store.ts";
+import { openCollection } from "./collection/collection.ts";
+import { StartError } from "./errors.ts";
+import { isOvertaken, put, Records } from "./records.ts";
+import { adviceIfLost, nameOfSecret, newSecret, secretVariable, Vault } from "./secrets.ts";
+import type { ServingStore } from "./store/port/store.ts";
 
 const secretsName = "_secrets";
 const currentId = "current";

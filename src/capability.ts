@@ -3,17 +3,25 @@
  * `capabilities/all.ts`. The core asks a capability only at these places, and imports nothing else of it. `capabilities/tokens/` is the
  * smallest example.
  */
+import type { Access } from "./access/access.ts";
 import type { Authenticator } from "./access/authenticate.ts";
+import type { AdministratorRule } from "./access/roles.ts";
+import type { Rules } from "./access/rules.ts";
+import type { Collection } from "./collection/collection.ts";
 import type { CommandLine, CommandRow } from "./command.ts";
 import type { Endpoint } from "./http/endpoint/endpoint.ts";
 import type { OwnCollection } from "./http/endpoint/router.ts";
+import type { Described } from "./http/openapi/described.ts";
 import type { Asked, Result } from "./http/operations/result.ts";
-import type { Participant } from "./http/participant.ts";
-import type { Service } from "./http/service.ts";
+import type { JoinCommit, Participant } from "./http/participant.ts";
+import type { KeyAdministration, Service } from "./http/service.ts";
+import type { HttpSettings } from "./http/settings.ts";
+import type { Mirrored } from "./import/item-reader.ts";
 import type { Family, MetricsSource } from "./observe/metrics-source.ts";
 import type { WorkTracing } from "./observe/origins.ts";
 import type { Option } from "./option.ts";
 import type { Vault } from "./secrets.ts";
+import type { StoreAddress } from "./store/address.ts";
 import type { Store } from "./store/port/store.ts";
 
 /** The face of a capability: what the program must know before it loads any other code of it, such as for `--help`. */
@@ -28,11 +36,19 @@ export interface Capability<
   readonly name: Name;
   /** Its options, by their place in the configuration file. */
   readonly options: Options;
+  /** The environment variables with its secrets. Their names begin with `HOLDFAST_`. @default none */
+  readonly secrets?: SecretVariables;
   /** Its settings. Throws StartError, also if one of its options has a fault. */
   settings(get: Get<Options>, around: Surroundings): Settings;
+  /** Checks that the rest of the configuration fits its settings. Throws StartError. */
+  check?(settings: Settings, rest: RestOfConfiguration): void;
   /** Whether callers can authenticate with these settings. @default they cannot */
   isCredential?(settings: Settings): boolean;
-  readonly commands?: Readonly<Record<string, CommandRow<CommandLine<Opened>>>>;
+  /** The option with which the service always encrypts, and needs a secret. @default `undefined`: none does */
+  encryptsFor?(settings: Settings): string | undefined;
+  /** What the HTTP interface of the core does because of these settings. @default nothing */
+  forHttp?(settings: Settings): Partial<Pick<HttpSettings, "cookieOrigins" | "profiles" | "consoleTags">>;
+  readonly commands?: Readonly<Record<string, CommandRow<CommandLine<Opened, Settings>>>>;
   /** Loads its code. */
   load(): Promise<Loaded<Settings, Opened, Replaced>>;
 }
@@ -45,12 +61,41 @@ export type Get<Options extends OptionRows> = <Name extends keyof Options>(
   name: Name,
 ) => ReturnType<Options[Name]["read"]>;
 
+/** Environment variables with secrets. */
+export interface SecretVariables {
+  /** The names that a message suggests. */
+  readonly names: readonly string[];
+  /** Whether a variable is one of them. @default those in `names` */
+  has?(variable: string): boolean;
+}
+
 /** What the settings of a capability depend on beside its own options. */
 export interface Surroundings {
   /** The folder to which relative paths refer. */
   cwd: string;
-  /** Whether people sign in to the service. Throws StartError if that option has faults. */
-  hasUsers(): boolean;
+  /** The environment variables with secrets. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Whether the configuration has an option of another capability. Throws StartError if that option has faults. */
+  has(option: string): boolean;
+  /** Whether the service is for this machine only. Throws StartError if an option that decides it has faults. */
+  isLocal(): boolean;
+  /** Whether it is part of another application. */
+  isEmbedded: boolean;
+}
+
+/** What a check compares settings with. */
+export interface RestOfConfiguration {
+  /** The declared collections, by name. */
+  collections: ReadonlyMap<string, Collection>;
+  /** The access rules of the declared collections, by name. */
+  rules: ReadonlyMap<string, Rules>;
+  administrators: readonly AdministratorRule[];
+  /** Whether clients can create collections that are not declared. */
+  openCollections: boolean;
+  isLocal: boolean;
+  isEmbedded: boolean;
+  /** Whether the service knows its address for its users. */
+  hasUrl: boolean;
 }
 
 /** The face of a capability, with its exact types. `capabilities/all.ts` makes the types of a configuration file from them. */
@@ -67,31 +112,68 @@ export function define<
 /** The code of a capability. */
 export interface Loaded<Settings = never, Opened extends OpenCapability = never, Replaced = never> {
   /** Rows of the table of endpoints. Each handler gets the open capability. */
-  readonly endpoints?: readonly EndpointOf<Opened>[];
+  readonly endpoints?: readonly EndpointOf<Opened, Settings>[];
   /** Its internal collections that administrators use with the paths of a collection, as documents describe them. */
   readonly describedCollections?: readonly OwnCollection[];
   /** Its metrics, by name. */
   readonly families?: Readonly<Record<string, Family>>;
-  readonly inStore?: InStore;
-  /** The files that its settings name. `at` is the place of their option, and `require` throws StartError if one cannot be used. */
-  readonly files?: { at: readonly string[]; require(settings: Settings): Promise<void> };
+  readonly inStore?: InStore<Settings>;
+  /** What its settings need outside the configuration, such as files and secrets. */
+  readonly needs?: readonly Need<Settings>[];
+  /** Sentences for `holdfast check` about what is valid, and perhaps a mistake. */
+  warnings?(settings: Settings, checked: CheckedConfiguration): string[];
   /** Opens it in this thread, before the store is prepared. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
   open(core: Core, settings: Settings, replaced: Replaced | undefined): Opened | Promise<Opened>;
 }
 
 /** A row of the table of endpoints whose handler gets the open capability. */
-export interface EndpointOf<Opened> extends Omit<Endpoint, "handle"> {
+export interface EndpointOf<Opened, Settings = unknown>
+  extends Omit<Endpoint, "handle" | "parse" | "exists"> {
+  /** Whether a service with these settings has it. All endpoints of a path have the same function. @default always */
+  readonly exists?: (described: Described, settings: Settings) => boolean;
+  /** Like that of every endpoint, with the open capability. */
+  parse?(
+    service: Service,
+    request: Parameters<NonNullable<Endpoint["parse"]>>[1],
+    opened: Opened,
+  ): ReturnType<NonNullable<Endpoint["parse"]>>;
   handle(service: Service, asked: Asked, opened: Opened): Result | Promise<Result>;
 }
 
+/** Something that settings need outside the configuration. `at` is the place of the option, and `require` throws StartError without it. */
+export interface Need<Settings> {
+  readonly at: readonly string[];
+  require(settings: Settings): void | Promise<void>;
+}
+
+/** What warnings about settings are made from. */
+export interface CheckedConfiguration {
+  collections: ReadonlyMap<string, Collection>;
+  /** `undefined` without `auth`. */
+  access: Access | undefined;
+  administrators: readonly AdministratorRule[];
+}
+
 /** What a capability does with a store in which no service runs. */
-export interface InStore {
+export interface InStore<Settings = never> {
   /** Whether the store has something of it that only a secret of the service opens. */
   hasEncrypted?(store: Store): Promise<boolean>;
-  /** Keeps a copy from acting as the store that it was made of. `at`: Unix time in milliseconds. Returns what it has done. */
-  quieten?(store: Store, how: { made: "copied" | "restored"; at: number }): Promise<Done | undefined>;
-  /** Replaces what a lost secret has encrypted. Returns what the operator must know of each. */
-  replaceLost?(store: Store, how: { vault: Vault; now: () => number }): Promise<readonly object[]>;
+  /**
+   * Keeps a store from acting as the one that it was made of. `moved`: it takes the place of the other one. `at`: Unix time in
+   * milliseconds. Returns what it has done.
+   */
+  quieten?(
+    store: Store,
+    how: { made: "copied" | "moved" | "restored"; at: number },
+  ): Promise<Done | undefined>;
+  /** Replaces what a lost secret has encrypted. */
+  replaceLost?(store: Store, how: { vault: Vault; now: () => number }): Promise<Replacement>;
+  /** Removes what it knows about a resource that is erased. `at`: Unix time in milliseconds. Returns what it has done. */
+  erase?(store: Store, id: string, at: number): Promise<string | undefined>;
+  /** The attributes of a collection that follow something outside it. */
+  mirrored?(store: Store, collection: Collection, settings: Settings): Promise<Mirrored | undefined>;
+  /** The internal collection whose ids are subjects of callers, so that no API key can have them. */
+  subjects?(settings: Settings): string | undefined;
 }
 
 /** `{ did: "disabled", count: 2, what: "webhook" }`: disabled 2 webhooks. */
@@ -101,15 +183,40 @@ export interface Done {
   what: string;
 }
 
+/** What became of things that a lost secret has encrypted. */
+export interface Replacement {
+  /** What is new, as the operator must know it. */
+  replaced?: readonly object[];
+  /** Sentences about what nobody can read again. */
+  lost?: readonly string[];
+}
+
 /** What the core gives to a capability, in each thread. */
 export interface Core {
   /** The service, while it opens. It gets what capabilities add when all of them are open. */
   service: Service;
   store: Store;
+  /** The address of the store. */
+  address: StoreAddress;
   /** Whether several instances can use the store. */
   isShared: boolean;
-  /** `undefined` without `HOLDFAST_SECRET`. Throws an Error before the store is prepared. */
-  vault(): Vault | undefined;
+  /** Whether the environment has a secret of the service. */
+  hasSecret: boolean;
+  /** Encrypts for the store. Throws an Error before the store is prepared, and if the service has no secret. */
+  vault(): Vault;
+  /** Whether the service is for this machine only. */
+  isLocal: boolean;
+  /** What the configuration says about callers. */
+  callers: {
+    takesKeys: boolean;
+    administrators: readonly AdministratorRule[];
+    /** The roles that administrators can give to keys. */
+    keyRoles: readonly string[];
+  };
+  /** Calls a method of this capability in the main thread. `undefined` in the main thread. */
+  call: ((method: string, ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  /** Shows a text on the terminal of the operator, if there is one. Other outputs are often kept. */
+  showOnTerminal(text: string): void;
   /** Whether a monitor can read what it counts. */
   isMetered: boolean;
   /** `undefined` without an SDK of OpenTelemetry. */
@@ -126,8 +233,20 @@ export interface OpenCapability {
   stop?(): Promise<void>;
   /** Its internal collections that administrators use with the paths of a collection. */
   readonly collections?: readonly (OwnCollection & { participant: Participant })[];
+  /** What takes part in the writes of declared collections, by the name of the collection. */
+  readonly participants?: ReadonlyMap<string, Participant>;
+  /** Adds changes to each commit. Only one capability can. */
+  readonly joinCommit?: JoinCommit | undefined;
   /** Opens a further kind of credential, when the store is prepared or cannot be reached yet. Throws StartError. */
   openAuthenticator?(): Promise<Authenticator | undefined>;
+  /** What it adds to the administration of API keys. Only one capability can. */
+  readonly aboutKeys?: Pick<KeyAdministration, "isOfUser" | "note">;
+  /** What the main thread does for one other thread, by name. Called once for each of them. */
+  methods?(): Readonly<Record<string, (...args: never[]) => unknown>>;
+  /** A link for the first person who administers the service; `undefined` if there is one. Throws the errors of the store. */
+  firstLink?(): Promise<string | undefined>;
+  /** What the operator sees at the start, by a short name. */
+  readonly announced?: Readonly<Record<string, string>>;
   readonly metrics?: MetricsSource | undefined;
 }
 

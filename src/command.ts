@@ -24,9 +24,13 @@ export interface CommandRow<How> {
 export type AnyClient = Client<Record<never, never>>;
 
 /** What the program gives to a command of a capability. */
-export interface CommandLine<Opened> {
+export interface CommandLine<Opened, Settings = unknown> {
+  /** The values of its options, by camel-case name. */
+  readonly flags: Readonly<Record<string, unknown>>;
   /** Writes lines of the result. */
   print(lines: string | readonly string[]): void;
+  /** Writes lines about the work. */
+  say(lines: string | readonly string[]): void;
   /**
    * Calls the running service that `--url` names. Throws StartError if it refuses. After a 404, the message names `what`. `undefined`:
    * the command works on the store.
@@ -34,8 +38,15 @@ export interface CommandLine<Opened> {
   readonly call: (<T>(call: (client: AnyClient) => Promise<T>, what?: string) => Promise<T>) | undefined;
   /** Reads the configured store. Throws StartError if it does not exist. */
   withReader<T>(work: (store: StoreReader) => Promise<T>): Promise<T>;
-  /** Opens the service on the configured store, without its work in the background. Throws StartError. */
-  withOpened<T>(work: (opened: Opened) => Promise<T>): Promise<T>;
+  /** The settings of the capability. Throws StartError if the configuration has faults. */
+  settings(): Promise<Settings>;
+  /** Says which of these roles no rule names. They are not errors, because a later configuration can name them. */
+  warnOfUnknownRoles(roles: readonly string[]): Promise<void>;
+  /**
+   * Opens the service on the configured store, without its work in the background. `creates`: the store need not exist. Throws StartError,
+   * also if the store cannot be reached.
+   */
+  withOpened<T>(work: (opened: Opened) => Promise<T>, how?: { creates?: boolean }): Promise<T>;
 }
 
 /** The text of `--token`. `what`: whose token it is, and what it is for. */

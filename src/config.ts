@@ -4,12 +4,19 @@
  */
 import type { KeyObject } from "node:crypto";
 import { type Access, compileAccess } from "./access/access.ts";
+import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
-import { readSettings, type SettingsOfCapabilities, settingsIn } from "./capabilities/all.ts";
+import {
+  checkSettings,
+  readSettings,
+  type SettingsOfCapabilities,
+  settingsForHttp,
+  settingsIn,
+} from "./capabilities/all.ts";
 import type { Collection } from "./collection/collection.ts";
 import { requireDeletable } from "./collection/expiry.ts";
 import { type Declared, readCollections } from "./config/declared-collections.ts";
-import { type AuthOption, authOf, httpOf, mailOf, readFiles, tlsOf } from "./config/derived-settings.ts";
+import { authOf, httpOf, readFiles, tlsOf } from "./config/derived-settings.ts";
 import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import {
   type FileContent,
@@ -24,8 +31,7 @@ import {
   variablesOfOptions,
   withKnownOptions,
 } from "./config/option-values.ts";
-import { providerSecretsIn, requireNoProviderSecrets } from "./config/provider-options.ts";
-import { requireUsable, type UserSurroundings } from "./config/user-options.ts";
+import type { OptionName } from "./config/options.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
@@ -33,7 +39,6 @@ import type { HttpSettings } from "./http/settings.ts";
 import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
-import type { MailSettings } from "./users/mail/mail-settings.ts";
 
 /** A complete configuration: checked, and with all defaults. It has the settings of each capability, by the name of the capability. */
 export interface Config extends SettingsOfCapabilities {
@@ -57,12 +62,10 @@ export interface Config extends SettingsOfCapabilities {
   /** The roles that administrators can give to keys over HTTP. */
   keyRoles: readonly string[];
   history: History;
-  /** The sources of credentials, and the people who sign in; `undefined` without `auth`. */
-  auth: AuthOption | undefined;
+  /** The sources of credentials; `undefined` without `auth`. */
+  auth: AuthSettings | undefined;
   /** The secrets in `HOLDFAST_SECRET`; empty without that variable. */
   secrets: readonly KeyObject[];
-  /** The secrets of the providers in `auth.users.providers`, by name. */
-  providerSecrets: Readonly<Record<string, string>>;
   /** Whether the service is for this machine only. */
   isLocal: boolean;
   /**
@@ -70,10 +73,6 @@ export interface Config extends SettingsOfCapabilities {
    * while it has to find a free port (`withPort`). `undefined` also if it is neither local nor given.
    */
   publicUrl: string | undefined;
-  /** How the service sends mail; `undefined` without a mail server. */
-  mail: MailSettings | undefined;
-  /** Whether the mails of a local service without a mail server go to its log. Otherwise each one is a file. */
-  logsMails: boolean;
   http: HttpSettings;
   host: string;
   port: number;
@@ -178,33 +177,29 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const get = readOptions(given, known, ofFile);
   const store = faults.read(["store"], () => readAddress(get("store"), { cwd, as: "store" }));
   const declared = await readCollections(known, get, ofFile);
-  const around = { cwd, hasUsers: () => get("auth.users") !== undefined };
+  const { application } = outside;
+  const isEmbedded = application !== undefined;
+  // The plugin looks at the address of each request.
+  const isLocal = () => application?.encrypts !== true && isLocalService(get);
+  const has = (option: string) => ![undefined, 0].includes(lengthOf(get(option as OptionName)));
+  const around = { cwd, env: outside.env, has, isLocal, isEmbedded };
   const capabilities = readSettings(get, around, (read) => ofFile.read([], read));
   const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
   faults.read(["requireTls"], () => requireReachable(get));
   faults.read(["metrics"], () => requireUsableMetrics(get, known.auth !== undefined));
-  const { application } = outside;
-  const isEmbedded = application !== undefined;
-  // The plugin looks at the address of each request.
-  const isLocal = () => application?.encrypts !== true && isLocalService(get);
   const secrets = await faults.wait([], () => secretsIn(outside.env));
-  const providerSecrets = providerSecretsIn(outside.env);
-  ofFile.read([], () =>
-    requireUsers(auth(), {
-      declared: declared(),
-      get,
-      isLocal: isLocal(),
-      isEmbedded,
-      secrets: providerSecrets,
-    }),
-  );
+  const rest = () => ({
+    ...declared(),
+    administrators: auth()?.administrators ?? [],
+    openCollections: get("openCollections") ?? declared().collections.size === 0,
+    isLocal: isLocal(),
+    isEmbedded,
+    hasUrl: isLocal() || get("publicUrl") !== undefined,
+  });
+  checkSettings(capabilities, rest, (check) => ofFile.read([], check));
   ofFile.read(["docs"], () => isEmbedded && requireFreeDocs(declared(), get));
-  ofFile.read(["mail"], () => requireLocalLog(get, isLocal()));
-  ofFile.read([], () => requireDeletable(declared().collections, auth()?.users?.collection));
-  // The variables of another application are its own matter.
-  if (!isEmbedded)
-    ofFile.read([], () => auth()?.users === undefined && requireNoProviderSecrets(providerSecrets));
+  ofFile.read([], () => requireDeletable(declared().collections, settingsForHttp(capabilities).profiles));
   faults.read([], () => ofFile.throwIfAny());
   if (outside.reportsFiles === true && faults.isAny) {
     const tls = () => tlsOf(get("tls"), cwd);
@@ -213,19 +208,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
       isLocal: isLocal(),
       isSqlite: store().kind === "sqlite",
     });
-    await faults.wait([], () =>
-      readFiles(
-        {
-          tls,
-          auth,
-          capabilities,
-          secrets: sources,
-          providerSecrets: () => providerSecrets,
-          mail: () => mailOf(get, outside.env),
-        },
-        Date.now(),
-      ),
-    );
+    await faults.wait([], () => readFiles({ tls, capabilities, secrets: sources }, Date.now()));
   }
   faults.throwIfAny(content);
   const openCollections = get("openCollections") ?? declared().collections.size === 0;
@@ -239,18 +222,21 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     history: get("history").keep,
     auth: auth(),
     secrets: secrets(),
-    providerSecrets,
     isLocal: isLocal(),
     publicUrl: get("publicUrl"),
     ...settingsIn(capabilities),
-    mail: mailOf(get, outside.env),
-    logsMails: get("mail") === "log",
-    http: httpOf(get, { cwd, auth: auth(), isLocal: isLocal(), isEmbedded }),
+    http: httpOf(get, { cwd, auth: auth(), capabilities, isEmbedded }),
     ...programOf(get, flags),
   };
   const { corsOrigins } = config.http;
   const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins, cwd });
   return withPort({ ...config, options: shown }, config.port);
+}
+
+/** The number of values of an option; `undefined` if it is not set. */
+function lengthOf(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.length : 1;
 }
 
 /** Reads the secrets. Without them, this loads no code. */
@@ -275,39 +261,9 @@ function requireFreeDocs({ collections }: Declared, get: Get): void {
   );
 }
 
-/** Throws StartError if the log of a service that others can reach would contain codes with which they sign in. */
-function requireLocalLog(get: Get, isLocal: boolean): void {
-  if (get("mail") !== "log" || isLocal) return;
-  const [name] = (["publicUrl", "tls"] as const).filter((name) => get(name) !== undefined);
-  const [list] = (["trustProxy", "hosts"] as const).filter((name) => get(name).length > 0);
-  throw new StartError(
-    `mail: "log" is only for a service that only this machine can reach, because people sign in with the codes in the log. This service has ${name ?? list ?? "a host that is no loopback address"}. Name a mail server, such as { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" }.`,
-  );
-}
-
-/** Throws StartError with everything that the people who sign in do not fit. */
-function requireUsers(
-  auth: AuthOption | undefined,
-  {
-    declared,
-    get,
-    ...others
-  }: { declared: Declared; get: Get } & Pick<UserSurroundings, "isLocal" | "isEmbedded" | "secrets">,
-): void {
-  if (auth?.users === undefined) return;
-  requireUsable(auth.users, {
-    declared,
-    administrators: auth.administrators ?? [],
-    openCollections: get("openCollections") ?? declared.collections.size === 0,
-    hasUrl: others.isLocal || get("publicUrl") !== undefined,
-    hasMail: others.isLocal || get("mail") !== undefined,
-    ...others,
-  });
-}
-
 function accessOf(
   { collections, rules, roles }: Declared,
-  auth: AuthOption | undefined,
+  auth: AuthSettings | undefined,
   openCollections: boolean,
 ): Pick<Config, "collections" | "access" | "roles" | "keyRoles"> {
   if (auth === undefined) return { collections, access: undefined, roles, keyRoles: [] };

@@ -13,11 +13,13 @@ export type {
 export { owner } from "./access/access-declaration.ts";
 export type { AdministratorRule } from "./access/roles.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
-export type { UserOptions } from "./config/user-options.ts";
 export type { HookCaller } from "./http/wire/mount.ts";
 
 /** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */
 export type JwtOptions = Given<"auth.jwt">;
+
+/** People who sign in, and how. */
+export type UserOptions = Given<"auth.users">;
 
 /** The content of a configuration file. */
 export interface HoldfastConfig extends GivenOptions {

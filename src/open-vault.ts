@@ -30,6 +30,8 @@ export interface SecretSources {
 export interface VaultOptions extends SecretSources {
   /** Whether to write nothing. A vault that would need a new secret then has one for itself. */
   readOnly: boolean;
+  /** The option with which the service always encrypts. @default none */
+  encryptsFor?: string | undefined;
   /** Whether the secrets take the place of one that is lost. @default false */
   replacesLost?: boolean;
   /** Unix time in milliseconds. */
@@ -41,10 +43,11 @@ export function needsSecret({ secrets, isLocal, isSqlite }: SecretSources): bool
   return secrets.length === 0 && !(isLocal && isSqlite);
 }
 
-/** The error of a service that has no secret and must have one. */
-export function missingSecret(): StartError {
+/** The error of a service that has no secret and must have one. `option`: the one with which it always encrypts. */
+export function missingSecret(option: string | undefined): StartError {
+  const which = option === undefined ? "A" : `With ${option}, a`;
   return new StartError(
-    `${secretVariable} is missing. With auth.users, a service that others can reach or that is on PostgreSQL needs this environment variable: "holdfast secret" prints a value for it.`,
+    `${secretVariable} is missing. ${which} service that others can reach or that is on PostgreSQL needs this environment variable: "holdfast secret" prints a value for it.`,
   );
 }
 
@@ -63,7 +66,7 @@ export async function openVault(store: ServingStore, options: VaultOptions): Pro
     const [first = ""] = names;
     const isLost = known !== undefined && !names.includes(known.value.first);
     if (isLost && options.replacesLost !== true) throw wrongSecret(options);
-    if (needsSecret(options)) throw missingSecret();
+    if (needsSecret(options)) throw missingSecret(options.encryptsFor);
     if (known?.value.first === first || options.readOnly) return new Vault(secrets);
     const change = put(secretsName, currentId, known?.version, { first, made });
     try {

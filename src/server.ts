@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FirstKeyPlan } from "./access/first-key.ts";
+import type { OpenCapability } from "./capability.ts";
 import { readFilesOf } from "./config/derived-settings.ts";
 import { type Config, withPort } from "./config.ts";
 import { StoreFull } from "./errors.ts";
@@ -24,7 +25,13 @@ import {
   useKeyPair,
 } from "./server/listener.ts";
 import type { MetricsListener } from "./server/metrics-listener.ts";
-import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
+import {
+  announcedBy,
+  methodsOf,
+  type OpenService,
+  openService,
+  type ServiceOptions,
+} from "./server/open-service.ts";
 import type { Threads } from "./server/threads.ts";
 import type { StoreAddress } from "./store/open.ts";
 
@@ -36,8 +43,8 @@ export interface RunningServer {
   threads: number;
   /** Whether it refuses all writes. */
   readOnly: boolean;
-  /** The folder with the mails of a local service; `undefined` if its mails go elsewhere, or it has no users. */
-  mailFolder: string | undefined;
+  /** What capabilities say about themselves at the start, by short names. */
+  announced: Readonly<Record<string, string>>;
   /** The URL of the metrics, if they have an address of their own. */
   metrics: string | undefined;
   /** Whether the store never had an API key, and the service can create one now. Throws the errors of the store. */
@@ -117,7 +124,7 @@ async function startAs(config: Config, options: StartOptions): Promise<RunningSe
       origin: originOf(server, tls !== undefined),
       threads: count,
       readOnly: service.readOnly,
-      mailFolder: service.readOnly ? undefined : opened.people?.mailFolder,
+      announced: announcedBy(opened),
       metrics: parts.listener?.url,
       needsFirstKey: async () =>
         !service.readOnly && service.hasStarted() && (await opened.store.keys.all()).length === 0,
@@ -127,7 +134,7 @@ async function startAs(config: Config, options: StartOptions): Promise<RunningSe
         return offer.token;
       },
       offerFirstAccount: async () =>
-        service.readOnly || !service.hasStarted() ? undefined : service.users?.administration.inviteFirst(),
+        service.readOnly || !service.hasStarted() ? undefined : firstLink(opened),
       reloadTls: tls === undefined ? async () => {} : createTlsReload(tls, usePair, service),
       stop: () => stop(parts, config.drainDelayMs),
       unfinished: () => unfinished(parts),
@@ -143,6 +150,15 @@ async function startAs(config: Config, options: StartOptions): Promise<RunningSe
     useKeyPair(server, pair);
     threads?.send({ kind: "keyPair", pair });
   }
+}
+
+/** The link for the first person who administers the service; `undefined` if no capability offers one. */
+async function firstLink({ capabilities }: OpenService): Promise<string | undefined> {
+  for (const each of Object.values<OpenCapability>(capabilities)) {
+    const link = await each.firstLink?.();
+    if (link !== undefined) return link;
+  }
+  return undefined;
 }
 
 /** What a service that listens consists of. */
@@ -194,7 +210,7 @@ async function startThreads(
   }: StartOptions & { parts: Parts; keyPair: KeyPair | undefined; onFailure: (reason: string) => void },
 ): Promise<Threads> {
   const { Threads } = await import("./server/threads.ts");
-  const { service, store, preparation, people } = opened;
+  const { service, store, preparation } = opened;
   const data = {
     memory,
     tcpPort: portOf(server),
@@ -206,8 +222,7 @@ async function startThreads(
   return Threads.start(config, service.counts.threads, {
     data,
     exact: service.exact,
-    hashMethods: people?.hashMethods,
-    keptMails: service.keptMails,
+    methodsOfCapabilities: () => methodsOf(opened),
     attach: () => store.attach?.(),
     prepared: preparation.completed,
     metrics: service.metrics,

@@ -6,14 +6,12 @@ import { problems } from "../src/errors.ts";
 import { families } from "../src/observe/families.ts";
 import type { Family } from "../src/observe/metrics-source.ts";
 import type { Option } from "../src/option.ts";
-import { families as familiesOfPeople } from "../src/server/people-metrics.ts";
 
 const code = (text: string | undefined) => (text === undefined ? "" : `\`${text}\``);
 
 const allFamilies: Readonly<Record<string, Family>> = Object.assign(
   {},
   families,
-  familiesOfPeople,
   ...(await loadCapabilities()).map((each) => each.families),
 );
 

@@ -7,22 +7,14 @@ import { type Action, scopeOf } from "./access-declaration.ts";
 import type { Principal } from "./principal.ts";
 import type { AllowedResources } from "./rules.ts";
 
-const realm = 'Bearer realm="api"';
+/** The challenge to a caller without a valid credential. */
+export const realm = 'Bearer realm="api"';
 
 /** The credential is missing or malformed. RFC 6750 §3.1: the header then contains no error code. */
 export function unauthenticated(
   detail = "This request needs a credential. Send it as Authorization: Bearer <token>.",
 ): Problem {
   return new Problem("UNAUTHENTICATED", detail, { headers: { "www-authenticate": realm } });
-}
-
-/** Every wrong proof of a sign-in has this one error, so that nobody learns which addresses have accounts. */
-export function signInFailed(): Problem {
-  return new Problem(
-    "SIGN_IN_FAILED",
-    "The address, the password or the code is wrong, or the code has expired.",
-    { headers: { "www-authenticate": realm } },
-  );
 }
 
 /** The token is not valid. `detail` is a sentence without quotation marks and backslashes. */

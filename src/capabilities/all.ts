@@ -1,22 +1,31 @@
 /** Every capability. No other file of the core names one. */
 import type {
   Capability,
+  CheckedConfiguration,
   Core,
   EndpointOf,
   Get,
+  InStore,
   Loaded,
+  Need,
   OpenCapability,
+  RestOfConfiguration,
   Surroundings,
 } from "../capability.ts";
+import type { Collection } from "../collection/collection.ts";
 import type { CommandLine, CommandRow } from "../command.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { AddedEndpoints } from "../http/endpoints/endpoint-table.ts";
+import type { HttpSettings } from "../http/settings.ts";
+import type { Mirrored } from "../import/item-reader.ts";
+import type { Store } from "../store/port/store.ts";
 import { tokens } from "./tokens/capability.ts";
+import { users } from "./users/capability.ts";
 import { webhooks } from "./webhooks/capability.ts";
 
-/** In the order in which they open, and of their rows in tables. */
-const all = [tokens, webhooks] as const;
+/** In the order in which they open, and of their rows in tables. A token can be any text, so the credentials of others come before it. */
+const all = [webhooks, users, tokens] as const;
 
 type Known = (typeof all)[number];
 type CodeOf<C extends Known> = Awaited<ReturnType<C["load"]>>;
@@ -66,18 +75,49 @@ export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
   return Object.fromEntries(readings) as SettingsReading;
 }
 
+/** A face without its exact types. */
+type Face = Pick<Capability, "secrets" | "check" | "isCredential" | "encryptsFor" | "forHttp"> & {
+  readonly name: CapabilityName;
+};
+
+const faces: readonly Face[] = all;
+
 /** Whether callers can authenticate by way of a capability. Throws StartError. */
 export function haveCredentials(reading: SettingsReading): boolean {
-  return all.some(
-    (each: Pick<Capability, "isCredential" | "name">) =>
-      each.isCredential?.(reading[each.name as CapabilityName]()) === true,
-  );
+  return faces.some(({ name, isCredential }) => isCredential?.(reading[name]()) === true);
+}
+
+/** Checks that the rest of the configuration fits the settings of each capability. Throws StartError, also for faulty settings. */
+export function checkSettings(
+  reading: SettingsReading,
+  rest: () => RestOfConfiguration,
+  read: (work: () => void) => void,
+): void {
+  for (const { name, check } of faces) read(() => check?.(reading[name](), rest()));
+}
+
+/** The option with which the service always encrypts; `undefined` if it has none. Throws StartError. */
+export function encryptsFor(reading: SettingsReading): string | undefined {
+  return faces.map((each) => each.encryptsFor?.(reading[each.name]())).find((option) => option !== undefined);
+}
+
+/** What the HTTP interface does because of capabilities. Throws StartError. */
+export function settingsForHttp(reading: SettingsReading): Partial<HttpSettings> {
+  return Object.assign({}, ...faces.map(({ name, forHttp }) => forHttp?.(reading[name]())));
+}
+
+/** The environment variables with secrets of capabilities that a message suggests. */
+export const secretVariables: readonly string[] = faces.flatMap(({ secrets }) => secrets?.names ?? []);
+
+/** Whether an environment variable has a secret of a capability. */
+export function isSecretVariable(name: string): boolean {
+  return secretVariables.includes(name) || faces.some(({ secrets }) => secrets?.has?.(name) === true);
 }
 
 /** The commands of one capability. */
 export interface CommandsOfCapability {
   capability: CapabilityName;
-  commands: Readonly<Record<string, CommandRow<CommandLine<never>>>>;
+  commands: Readonly<Record<string, CommandRow<CommandLine<never, never>>>>;
 }
 
 /** The commands of all capabilities. */
@@ -87,9 +127,10 @@ export const commandsOfCapabilities: readonly CommandsOfCapability[] = all.map((
 }));
 
 /** The code of a capability, without its exact types. */
-export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints"> {
+export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints" | "needs"> {
   readonly name: CapabilityName;
-  readonly endpoints?: readonly EndpointOf<never>[];
+  readonly endpoints?: readonly EndpointOf<never, never>[];
+  readonly needs?: readonly Need<never>[];
   open(core: Core, settings: never, replaced: never): OpenCapability | Promise<OpenCapability>;
 }
 
@@ -98,10 +139,45 @@ export function loadCapabilities(): Promise<readonly LoadedCapability[]> {
   return Promise.all(all.map(async (each) => ({ ...(await each.load()), name: each.name })));
 }
 
-/** Adds the faults of the files that the settings of capabilities name. */
-export async function requireFiles(reading: SettingsReading, faults: StartFaults): Promise<void> {
-  for (const { name, files } of await loadCapabilities())
-    if (files !== undefined) await faults.wait(files.at, async () => files.require(reading[name]() as never));
+/** Adds the faults of what the settings of capabilities need outside the configuration. */
+export async function requireNeeds(reading: SettingsReading, faults: StartFaults): Promise<void> {
+  for (const { name, needs = [] } of await loadCapabilities())
+    for (const { at, require } of needs) await faults.wait(at, async () => require(reading[name]() as never));
+}
+
+/** Warnings about the settings of all capabilities. */
+export async function warningsAbout(
+  settings: SettingsOfCapabilities,
+  checked: CheckedConfiguration,
+): Promise<string[]> {
+  const loaded = await loadCapabilities();
+  return loaded.flatMap(({ name, warnings }) => warnings?.(settings[name] as never, checked) ?? []);
+}
+
+/** What capabilities do with a store in which no service runs. */
+export async function inStores(): Promise<readonly InStore[]> {
+  return (await loadCapabilities()).flatMap(({ inStore }) => inStore ?? []);
+}
+
+/** The attributes of collections that follow something outside them, by the name of the collection. */
+export async function mirroredIn(
+  settings: SettingsOfCapabilities,
+  store: Store,
+  collections: ReadonlyMap<string, Collection>,
+): Promise<ReadonlyMap<string, Mirrored>> {
+  const found = new Map<string, Mirrored>();
+  for (const { name, inStore } of await loadCapabilities())
+    for (const collection of collections.values()) {
+      const mirrored = await inStore?.mirrored?.(store, collection, settings[name] as never);
+      if (mirrored !== undefined) found.set(collection.name, mirrored);
+    }
+  return found;
+}
+
+/** The internal collections whose ids are subjects of callers. */
+export async function subjectsIn(settings: SettingsOfCapabilities): Promise<readonly string[]> {
+  const loaded = await loadCapabilities();
+  return loaded.flatMap(({ name, inStore }) => inStore?.subjects?.(settings[name] as never) ?? []);
 }
 
 /** What capabilities add to the table of endpoints. The handlers find each open capability in `opened`, by its name. */
@@ -109,10 +185,25 @@ export function endpointsOf(
   loaded: readonly LoadedCapability[],
   opened: ReadonlyMap<string, OpenCapability> = new Map(),
 ): AddedEndpoints {
-  const withCapability = (name: string, row: EndpointOf<never>): Endpoint => ({
-    ...row,
-    handle: (service, asked) => row.handle(service, asked, opened.get(name) as never),
-  });
+  type Exists = NonNullable<Endpoint["exists"]>;
+  const existing = new Map<unknown, Exists>();
+  const existsWith = (name: string, exists: NonNullable<EndpointOf<never, never>["exists"]>): Exists => {
+    const known = existing.get(exists);
+    if (known !== undefined) return known;
+    const made: Exists = (described) => exists(described, described.settings.ofCapabilities[name] as never);
+    existing.set(exists, made);
+    return made;
+  };
+  const withCapability = (name: string, row: EndpointOf<never, never>): Endpoint => {
+    const { exists, parse, handle, ...others } = row;
+    const open = () => opened.get(name) as never;
+    return {
+      ...others,
+      ...(exists && { exists: existsWith(name, exists) }),
+      ...(parse && { parse: (service, request) => parse(service, request, open()) }),
+      handle: (service, asked) => handle(service, asked, open()),
+    };
+  };
   return {
     own: loaded.flatMap(({ name, endpoints = [] }) => endpoints.map((row) => withCapability(name, row))),
     ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),

@@ -37,12 +37,12 @@ export const configured: Readonly<Record<string, Configured>> = {
   "6.2.12": {
     asks: "no breached passwords",
     option: "auth.users.password.breached",
-    isMet: ({ auth }) => auth?.users?.password.breached === true,
+    isMet: ({ users }) => users?.password.breached === true,
   },
   "6.3.3": {
     asks: "a second factor for all users",
     option: 'auth.users.secondFactor: "required"',
-    isMet: ({ auth }) => auth?.users?.secondFactor === "required",
+    isMet: ({ users }) => users?.secondFactor === "required",
   },
   "9.2.2": {
     asks: "tokens of the right type",

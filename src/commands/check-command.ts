@@ -4,6 +4,7 @@ import type { Access } from "../access/access.ts";
 import { actions, scopeOf } from "../access/access-declaration.ts";
 import { isEndless, isLive } from "../access/api-key.ts";
 import type { NamedRole } from "../access/roles.ts";
+import { encryptsFor, readingOf, warningsAbout } from "../capabilities/all.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
 import { describeViolations } from "../collection/messages.ts";
@@ -33,7 +34,7 @@ export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Pro
   const config = await configOf(flags, env, { reportsFiles: true });
   await readFilesOf(config, Date.now());
   print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
-  printWarnings(warningsOf(config));
+  printWarnings(await warningsOf(config));
   if (asvs === true) return printAsvs(config);
   if (!mayExist(config.store)) {
     print(`store: ${shownAddress(config.store)} does not exist yet`);
@@ -54,7 +55,7 @@ export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Pro
 
 /** Prints which requirements of OWASP ASVS the configuration meets. The requirements are about users, so it throws StartError without them. */
 async function printAsvs(config: Config): Promise<void> {
-  if (config.auth?.users === undefined)
+  if (config.users === undefined)
     throw new StartError("--asvs is about services with users, and the configuration has no auth.users.");
   const { asvsLines } = await import("./asvs.ts");
   for (const line of asvsLines(config)) print(line);
@@ -144,13 +145,12 @@ function printWarnings(warnings: readonly string[]): void {
 const list = new Intl.ListFormat("en");
 
 /** One sentence for each warning. */
-export function warningsOf(config: Config): string[] {
+export async function warningsOf(config: Config): Promise<string[]> {
+  const { collections, access, auth } = config;
   return [
     ...publicWrites(config),
-    ...strangersWrites(config),
     ...secretInStore(config),
-    ...singleFactorAdministrators(config),
-    ...publicAddresses(config),
+    ...(await warningsAbout(config, { collections, access, administrators: auth?.administrators ?? [] })),
     ...similarRoles(config.roles),
     ...unencryptedListener(config),
     ...anyOrigin(config),
@@ -203,50 +203,10 @@ function publicWrites({ access, collections }: Config): string[] {
   });
 }
 
-/** Every person who signs up can write what every caller can write. */
-function strangersWrites({ access, auth, collections }: Config): string[] {
-  if (access === undefined || (auth?.users?.signUp ?? "closed") === "closed") return [];
-  const rules = [...collections.keys()].flatMap((name) =>
-    actions
-      .filter((action) => scopeOf(action) === "write")
-      .flatMap((action) => access.rulesOf(name)[action].alternatives ?? []),
-  );
-  const places = rules.filter(({ declared }) => declared === "authenticated").map(({ at }) => at);
-  return [...new Set(places)].map(
-    (at) => `${at}: everyone who signs up can write, because the rule is "authenticated"`,
-  );
-}
-
-function secretInStore({ auth, secrets }: Config): string[] {
-  if (auth?.users === undefined || secrets.length > 0) return [];
+function secretInStore(config: Config): string[] {
+  if (encryptsFor(readingOf(config)) === undefined || config.secrets.length > 0) return [];
   return [
     'HOLDFAST_SECRET is not set, so the service makes a secret and keeps it in the store: anyone who has the file can read what it encrypts. "holdfast secret" prints a value for the variable',
-  ];
-}
-
-/** Administration with one password is worth a second factor. */
-function singleFactorAdministrators({ auth }: Config): string[] {
-  const { users, administrators = [] } = auth ?? {};
-  if (users === undefined || users.secondFactor === "required") return [];
-  const { secondFactor } = users;
-  const required = typeof secondFactor === "string" ? [] : secondFactor.roles;
-  const roles = administrators.flatMap((rule) => ("role" in rule ? [rule.role] : []));
-  return roles
-    .filter((role) => !required.includes(role))
-    .map(
-      (role) =>
-        `auth.users.secondFactor: users with the role "${role}" administer the service, and need no second factor. Set it to { roles: ["${role}"] }`,
-    );
-}
-
-/** Addresses in profiles that everybody can read. */
-function publicAddresses({ access, auth, collections }: Config): string[] {
-  const { collection = "", mirror: { email } = {} } = auth?.users ?? {};
-  const rule = collections.get(collection)?.attributeRules.find(({ name }) => name === email);
-  if (email === undefined || rule?.roles !== undefined) return [];
-  if (access?.permit(collection, undefined).may("read") === "nothing") return [];
-  return [
-    `auth.users.mirror.email: anyone can read the mail addresses in "${collection}" without a credential. Set "roles" for the attribute "${email}", or another "read"`,
   ];
 }
 

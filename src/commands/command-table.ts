@@ -4,7 +4,7 @@
  */
 import { Command, Option } from "commander";
 import { commandsOfCapabilities } from "../capabilities/all.ts";
-import { type CommandRow, type OptionRow, tokenFor, urlOptions } from "../command.ts";
+import { type CommandRow, type OptionRow, tokenFor } from "../command.ts";
 import { options } from "../config/options.ts";
 import { importOptions } from "../import/options.ts";
 import type { Option as ConfigOption } from "../option.ts";
@@ -242,72 +242,6 @@ const commands: Readonly<Record<string, CommandRow<Run>>> = {
         examples: ["keys revoke deploy"],
         run: async ([key]: [string], { flags, env }) =>
           (await import("./keys-command.ts")).runRevoke(key, flags, env),
-      },
-    },
-  },
-  users: {
-    summary: "Invite users, and manage their accounts",
-    description:
-      "Invite users, and manage their accounts. Works on a store, or with --url on a running service.",
-    options: urlOptions,
-    examples: ["users invite ada@example.org --role ops", "users list --url http://localhost:3000"],
-    commands: {
-      invite: {
-        description:
-          "Invite an address, and print the link, this one time; with --url, a mail brings it instead",
-        arguments: { "<email>": "address to invite" },
-        options: {
-          "--role <role>": {
-            about: "role of the account; repeat the option for several roles",
-            repeats: true,
-          },
-        },
-        run: async ([email]: [string], { flags, env }) =>
-          (await import("./users-command.ts")).runInvite(email, flags, env),
-      },
-      list: {
-        description: "Print every account as a line of JSON",
-        run: async (_, { flags, env }) => (await import("./users-command.ts")).runUsersList(flags, env),
-      },
-      roles: {
-        description: "Give an account these roles, in place of those that it has",
-        arguments: {
-          "<account>": "address or id of the account",
-          "[roles]": "roles with commas between them",
-        },
-        run: async ([account, roles = ""]: [string, string | undefined], { flags, env }) =>
-          (await import("./users-command.ts")).runRoles(account, roles.split(",").filter(Boolean), [
-            flags,
-            env,
-          ]),
-      },
-      disable: {
-        description: "Disable an account, and end its sessions",
-        arguments: { "<account>": "address or id of the account" },
-        run: async ([account]: [string], { flags, env }) =>
-          (await import("./users-command.ts")).runDisable(account, true, [flags, env]),
-      },
-      enable: {
-        description: "Enable an account again",
-        arguments: { "<account>": "address or id of the account" },
-        run: async ([account]: [string], { flags, env }) =>
-          (await import("./users-command.ts")).runDisable(account, false, [flags, env]),
-      },
-      "sign-out": {
-        description: "End all sessions of an account",
-        arguments: { "<account>": "address or id of the account" },
-        run: async ([account]: [string], { flags, env }) =>
-          (await import("./users-command.ts")).runSignOut(account, flags, env),
-      },
-      "reset-factors": {
-        description: "Remove the second factor and the passkeys of an account whose user has lost them",
-        arguments: { "<account>": "address or id of the account" },
-        run: async ([account]: [string], { flags, env }) =>
-          (await import("./users-command.ts")).runResetFactors(account, flags, env),
-      },
-      mirror: {
-        description: "Write the attributes of auth.users.mirror into the profiles of all accounts",
-        run: async (_, { flags, env }) => (await import("./users-command.ts")).runMirror(flags, env),
       },
     },
   },

@@ -2,13 +2,12 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { loadCapabilities } from "../capabilities/all.ts";
+import { inStores } from "../capabilities/all.ts";
 import { StartError } from "../errors.ts";
 import { readAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/core/copy/copy.ts";
 import type { VerifiedContents } from "../store/core/copy/verify.ts";
 import { onStoreOf, openSource, openStore, openTarget, type StoreAddress } from "../store/open.ts";
-import type { Store } from "../store/port/store.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { backUpInto, createFile } from "./new-file.ts";
@@ -25,9 +24,7 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
   const start = performance.now();
   await interruptible("interrupted; run the same command again to continue", async (signal) => {
     const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
-    // Tokens of the source must not work in two places.
-    if (newIdentity !== true) await withOpen(openStore(to), (opened) => endSessions(opened, "copy"));
-    else await quieten(to, "copied");
+    await quieten(to, newIdentity === true ? "copied" : "moved");
     say(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}`);
     say(`compared both stores: their content is identical (sha256 ${copied.checksum})`);
   });
@@ -85,25 +82,17 @@ async function copy(
   );
 }
 
-const names = { copied: "copy", restored: "restored store" };
+const names = { copied: "copy", moved: "copy", restored: "restored store" };
 
-/** Keeps a store from acting as the one that it was made of, and ends all sessions. */
-async function quieten(store: StoreAddress, made: "copied" | "restored"): Promise<void> {
-  const capabilities = await loadCapabilities();
+/** Keeps a store from acting as the one that it was made of. */
+async function quieten(store: StoreAddress, made: keyof typeof names): Promise<void> {
+  const all = await inStores();
   await withOpen(openStore(store), async (opened) => {
-    for (const { inStore } of capabilities) {
-      const done = await inStore?.quieten?.(opened, { made, at: Date.now() });
+    for (const each of all) {
+      const done = await each.quieten?.(opened, { made, at: Date.now() });
       if (done !== undefined) say(`${done.did} ${counted(done.count, done.what)} of the ${names[made]}`);
     }
-    await endSessions(opened, names[made]);
   });
-}
-
-/** Ends all sessions of users, and the tickets of sign-ins. */
-async function endSessions(opened: Store, name: string): Promise<void> {
-  const { endAllSessions } = await import("../users/user-records.ts");
-  const ended = await endAllSessions(opened, Date.now());
-  if (ended > 0) say(`ended ${counted(ended, "session")} of the ${name}`);
 }
 
 type Described = VerifiedContents & Partial<Pick<Copied, "resumedAt">>;

@@ -1,12 +1,11 @@
 /** `holdfast erase`: removes one resource and its history from the store. */
+import { inStores } from "../capabilities/all.ts";
 import { Problem, StartError } from "../errors.ts";
-import { Records } from "../records.ts";
 import { requireStore } from "../store/open.ts";
 import type { Erased } from "../store/port/change-log.ts";
 import { isInternal, withoutInternal } from "../store/port/record.ts";
 import type { Store } from "../store/port/store.ts";
 import type { Key } from "../store/port/stored.ts";
-import type { Account } from "../users/user-records.ts";
 import { withStore } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { say } from "./shell.ts";
@@ -29,14 +28,14 @@ async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinis
   const { collection, id } = key;
   const known = withoutInternal(store.collections().keys());
   if (!known.includes(collection)) throw unknownCollection(collection, known);
-  const entries = await eraseFromEntries(store, id);
+  const elsewhere = await eraseElsewhere(store, id);
   const { isKnown, resource, changes, affected, isResumed, unfinished } = await store
     .erase(key)
     .catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
       throw new StartError(`Nothing was erased. ${error.message}`);
     });
-  if (!isKnown && !isResumed && entries === 0)
+  if (!isKnown && !isResumed && elsewhere.length === 0)
     throw new StartError(`The store has no resource and no history for the id "${id}" in ${collection}.`);
   const what = resource ? "resource" : "deleted resource";
   const erased = `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`;
@@ -44,7 +43,7 @@ async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinis
   return {
     lines: [
       ...(isKnown ? [erased] : []),
-      ...(entries > 0 ? [`removed the address, network and browser from audit entries: ${entries}`] : []),
+      ...elsewhere,
       ...(isResumed && unfinished === undefined ? [cleaned] : []),
       ...affectedLines(affected),
     ],
@@ -52,12 +51,12 @@ async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinis
   };
 }
 
-/** Removes what the audit knows about a user. It comes first, because the erasure then rewrites the files. */
-async function eraseFromEntries(store: Store, user: string): Promise<number> {
-  if (!store.collections().has("_audit")) return 0;
-  const { eraseFromAudit } = await import("../users/audit.ts");
-  const account = await new Records(store, []).read<Account>("_accounts", user);
-  return eraseFromAudit(store, { user, email: account?.value.email, at: Date.now() });
+/** Removes what capabilities know about the resource. It comes first, because the erasure then rewrites the files. */
+async function eraseElsewhere(store: Store, id: string): Promise<string[]> {
+  const done: string[] = [];
+  for (const { erase } of await inStores())
+    done.push(...[(await erase?.(store, id, Date.now())) ?? []].flat());
+  return done;
 }
 
 /** Records of the service itself, such as an account, are left out: they have no history. */

@@ -3,6 +3,7 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
+import { mirroredIn } from "../capabilities/all.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
@@ -13,7 +14,7 @@ import { requireFit, requireNoneExpired } from "../fit.ts";
 import type { ColumnSummary } from "../import/cells.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import { type InputFormat, readInput } from "../import/input.ts";
-import type { ImportResult, ReadingOptions } from "../import/item-reader.ts";
+import type { ImportResult } from "../import/item-reader.ts";
 import type { ImportOptions as NamedOptions } from "../import/options.ts";
 import { sameTypesIn } from "../import/stored-types.ts";
 import { mayExist } from "../store/open.ts";
@@ -158,11 +159,12 @@ export async function importInto(
   const { jsonDepth, jsonMembers } = config.http.limits;
   return withStore(config, async (store) => {
     await sweepFor(store, config, inputs);
+    const mirrored = await mirroredIn(config, store, config.collections);
     const progress = await startProgress(work);
     try {
       return await importAll(store, inputs, {
         ...options,
-        mirroredIn: await mirrorOf(store, config),
+        mirroredIn: (name) => mirrored.get(name),
         kindOf: (name) => config.collections.get(name)?.idKind ?? "uuid",
         limits: { depth: jsonDepth, members: jsonMembers },
         onProgress: (bytes, resources) => progress.update(bytes, resources),
@@ -171,20 +173,6 @@ export async function importInto(
       progress.stop();
     }
   });
-}
-
-/** What the profiles of users mirror in a store that no service has open. */
-async function mirrorOf(store: Store, { auth, collections }: Config): Promise<ReadingOptions["mirroredIn"]> {
-  const { users } = auth ?? {};
-  const collection = users && collections.get(users.collection);
-  if (users === undefined || collection === undefined) return undefined;
-  const [{ Mirror }, { UserRecords }] = await Promise.all([
-    import("../users/mirror.ts"),
-    import("../users/user-records.ts"),
-  ]);
-  const records = new UserRecords(store, users.collection);
-  const { mirrored } = new Mirror({ store, records }, users, () => collection);
-  return (name) => (name === users.collection ? mirrored : undefined);
 }
 
 /** Deletes what has expired: it would hold unique values, and the import could refer to it. */

@@ -1,4 +1,5 @@
 /** `holdfast keys create`, `list`, `rotate` and `revoke`: API keys, also while a service runs. */
+
 import {
   addKey,
   isKeyName,
@@ -15,6 +16,7 @@ import {
   subjectIsUser,
 } from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
+import { subjectsIn } from "../capabilities/all.ts";
 import { suggest } from "../collection/messages.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
@@ -124,10 +126,9 @@ async function requireNoUser(keys: OpenKeys, config: Config, subject: string): P
 }
 
 /** Whether the subject of a key is the id of an account, also of one that was deleted. The service refuses such keys. */
-export async function isOfUser(keys: OpenKeys, { auth }: Config, subject: string): Promise<boolean> {
-  if (auth?.users === undefined) return false;
-  const { accountsName } = await import("../users/user-records.ts");
-  return keys.hadEver(accountsName, subject);
+export async function isOfUser(keys: OpenKeys, config: Config, subject: string): Promise<boolean> {
+  for (const collection of await subjectsIn(config)) if (await keys.hadEver(collection, subject)) return true;
+  return false;
 }
 
 async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {

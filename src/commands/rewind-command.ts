@@ -3,7 +3,7 @@ import { ProblemError, type Task } from "holdfast-client";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
 import { Problem, StartError } from "../errors.ts";
-import { findCollection, servedNames } from "../http/service.ts";
+import { findCollection, type Service, servedNames } from "../http/service.ts";
 import {
   attemptRewind,
   beforeHistory,
@@ -16,8 +16,8 @@ import { openService } from "../server/open-service.ts";
 import { maxChangesSince } from "../store/core/changes-since.ts";
 import { onStoreOf, requireStore } from "../store/open.ts";
 import { HistoryMissing } from "../store/port/change-log.ts";
+import type { Change } from "../store/port/commit.ts";
 import type { Store } from "../store/port/store.ts";
-import type { Mirror } from "../users/mirror.ts";
 import { withOpen } from "./command-store.ts";
 import { configOf, type Environment, type Flags } from "./flags.ts";
 import { callService, type RunningService, runningOf, withUrlAdvice } from "./running-service.ts";
@@ -57,8 +57,8 @@ export async function runRewind(
       if (unknown !== undefined) throw unknownCollection(unknown, known);
       const collections = (asked.names ?? known).map((name) => findCollection(service, name) as Collection);
       const maxBytes = Math.max(config.http.limits.rewindBytes, maxOwnBytes);
-      const { mirror } = service.users ?? {};
-      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes, mirror }));
+      const { participants } = service;
+      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes, participants }));
     });
     show(report, undo);
   } catch (error) {
@@ -149,7 +149,7 @@ type AskedOfStore = Omit<RewindAsked, "now"> & {
   max: number;
   isDryRun: boolean;
   /** The attributes of profiles that follow the accounts. */
-  mirror: Mirror | undefined;
+  participants: Service["participants"];
 };
 
 async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> {
@@ -161,11 +161,13 @@ async function rewind(store: Store, asked: AskedOfStore): Promise<RewindReport> 
 }
 
 /** Rewinds once; `undefined` if other writes came first. */
-function attempt(store: Store, { mirror, ...asked }: AskedOfStore): Promise<RewindReport | undefined> {
+function attempt(store: Store, { participants, ...asked }: AskedOfStore): Promise<RewindReport | undefined> {
   const names = asked.collections.map(({ name }) => name);
   return store.exclusively(names, async (commitNow) => {
     const commit = async (commit: RewindCommit) => {
-      const changes = (await mirror?.overEarlier(commit.changes)) ?? commit.changes;
+      let changes: readonly Change[] = commit.changes;
+      for (const { overEarlier } of participants.values())
+        if (overEarlier !== undefined) changes = await overEarlier(changes);
       return isCommitted(commitNow, { ...commit, changes });
     };
     const made = await attemptRewind(store, { ...asked, now: Date.now() }, commit).catch((error: unknown) => {

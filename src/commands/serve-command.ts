@@ -7,7 +7,6 @@ import { readBuiltFile } from "../program.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { isPostgresUrl, shownAddress } from "../store/address.ts";
 import { withoutHistory } from "../store/port/options.ts";
-import type { KeptMail } from "../users/mail/mail-queue.ts";
 import { configOf, type Environment, type Flags, type OnListening } from "./flags.ts";
 import { createLog, type ProcessLog } from "./serve/process-log.ts";
 import { shellWord } from "./wording.ts";
@@ -75,12 +74,7 @@ export async function serveUntilShutdown(
       log,
       writeLines,
       onFailure,
-      // Only a terminal also shows a mail, because other outputs are often kept.
-      ...(process.stdout.isTTY === true &&
-        !config.logsMails && {
-          onLocalMail: ({ to, subject, text }: KeptMail) =>
-            process.stdout.write(`\n  mail to ${to}: ${subject}\n\n${indented(text)}\n`),
-        }),
+      ...(process.stdout.isTTY === true && { showOnTerminal: (text) => process.stdout.write(text) }),
     },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
@@ -100,10 +94,6 @@ export async function serveUntilShutdown(
   const exitCode = await shutdown.requested;
   await server.stop();
   process.exit(exitCode);
-}
-
-function indented(text: string): string {
-  return text.trim().replaceAll(/^/gm, "    ");
 }
 
 /** SIGHUP means that the certificate was renewed. It can arrive while the service is starting. */
@@ -169,7 +159,7 @@ interface Served {
 /** The address, the store, the mode, and a command to try. */
 function banner(
   config: Config,
-  { server: { origin, metrics, threads, readOnly, mailFolder }, hasConsole }: Served,
+  { server: { origin, metrics, threads, readOnly, announced }, hasConsole }: Served,
 ): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
@@ -181,7 +171,7 @@ function banner(
     ...(threads === 1 ? [] : [`  threads     ${threads}`]),
     ...(config.http.hasFeed ? [] : [`  history     none: ${withoutHistory}`]),
     `  try         ${first === undefined && !readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
-    ...(mailFolder === undefined ? [] : [`  mail        ${mailFolder}: each mail is a file there`]),
+    ...Object.entries(announced).map(([name, text]) => `  ${name.padEnd(12)}${text}`),
     ...(metrics === undefined ? [] : [`  metrics     ${metrics}`]),
     ...(config.http.metrics ? [`  metrics     ${origin}/metrics, for administrators`] : []),
     ...(config.http.docs ? [`  docs        ${origin}/docs`] : []),

@@ -2,11 +2,14 @@
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/authenticate.ts";
 import {
+  encryptsFor,
   haveCredentials,
   readingOf,
-  requireFiles,
+  requireNeeds,
   type SettingsOfCapabilities,
   type SettingsReading,
+  settingsForHttp,
+  settingsIn,
 } from "../capabilities/all.ts";
 import type { Config } from "../config.ts";
 import { StartFaults } from "../errors/start-faults.ts";
@@ -14,26 +17,17 @@ import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { SecretSources } from "../open-vault.ts";
-import { type MailSettings, requirePassword, smtpPasswordVariable } from "../users/mail/mail-settings.ts";
-import type { UserSettings } from "../users/user-settings.ts";
-import type { FileContent, Get, OutsideFile } from "./option-values.ts";
-import { requireProviderSecrets } from "./provider-options.ts";
-
-/** The option `auth`: the sources of credentials, and the people who sign in. */
-export interface AuthOption extends AuthSettings {
-  users?: UserSettings;
-}
+import type { FileContent, Get } from "./option-values.ts";
 
 /** The option `auth`; `undefined` without it. Throws StartError if it names no source of credentials. */
 export function authOf(
   content: FileContent,
   get: Get,
   capabilities: SettingsReading,
-): AuthOption | undefined {
+): AuthSettings | undefined {
   if (content.auth === undefined) return undefined;
   const keys = get("auth.keys");
-  const users = get("auth.users");
-  if (!keys && users === undefined && !haveCredentials(capabilities)) {
+  if (!keys && !haveCredentials(capabilities)) {
     throw new StartError(
       "auth names no source of credentials, so no caller could authenticate. Add keys: true, jwt or users, or remove auth.",
     );
@@ -44,15 +38,7 @@ export function authOf(
     keys,
     ...(administrators && { administrators }),
     ...(keyRoles && { keyRoles }),
-    ...(users && { users }),
   };
-}
-
-/** How the service sends mail, with the password from the environment; `undefined` without a mail server. */
-export function mailOf(get: Get, env: OutsideFile["env"]): MailSettings | undefined {
-  const settings = get("mail");
-  if (settings === undefined || settings === "log") return undefined;
-  return { ...settings, password: env[smtpPasswordVariable] || undefined };
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */
@@ -61,9 +47,9 @@ export function httpOf(
   {
     cwd,
     auth,
-    isLocal,
+    capabilities,
     isEmbedded,
-  }: { cwd: string; auth: AuthOption | undefined; isLocal: boolean; isEmbedded: boolean },
+  }: { cwd: string; auth: AuthSettings | undefined; capabilities: SettingsReading; isEmbedded: boolean },
 ): HttpSettings {
   return {
     prefix: get("prefix"),
@@ -78,10 +64,11 @@ export function httpOf(
     showPrincipal: get("history").showPrincipal,
     hasFeed: get("history").keep !== "none",
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
-    cookieOrigins: auth?.users?.origins,
-    profiles: auth?.users?.collection,
-    users: auth?.users,
-    keepsMails: auth?.users !== undefined && isLocal && [undefined, "log"].includes(get("mail") as "log"),
+    cookieOrigins: undefined,
+    profiles: undefined,
+    consoleTags: {},
+    ...settingsForHttp(capabilities),
+    ofCapabilities: { ...settingsIn(capabilities) },
     console: get("console"),
     docs: get("docs"),
     compression: get("compression"),
@@ -122,38 +109,26 @@ function limitsOf(get: Get): Limits {
 /** The options that need something outside the configuration. Each function throws StartError if its option has faults. */
 export interface FileOptions {
   tls: () => TlsFiles | undefined;
-  auth: () => AuthOption | undefined;
   capabilities: SettingsReading;
   secrets: () => SecretSources;
-  /** The secrets of providers, by name. */
-  providerSecrets: () => Readonly<Record<string, string>>;
-  mail: () => MailSettings | undefined;
 }
 
 /**
- * Checks the files of capabilities and whether a secret is missing, and returns the certificate with its key. Skips files that the
+ * Checks what capabilities need outside the configuration and whether a secret is missing, and returns the certificate with its key. Skips files that the
  * configuration does not name. Throws StartError with all faults.
  */
 export async function readFiles(
-  { tls, auth, capabilities, secrets, providerSecrets, mail }: FileOptions,
+  { tls, capabilities, secrets }: FileOptions,
   now: number,
 ): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
-  await requireFiles(capabilities, faults);
-  await faults.wait(["auth", "users"], async () => {
-    const users = auth()?.users;
-    if (users === undefined) return;
-    const { missingSecret, needsSecret } = await import("../open-vault.ts");
-    if (needsSecret(secrets())) throw missingSecret();
-  });
-  faults.read(["auth", "users"], () => {
-    const users = auth()?.users;
-    if (users !== undefined) requireProviderSecrets(users, providerSecrets());
-  });
-  faults.read(["mail"], () => {
-    const settings = mail();
-    if (settings !== undefined && auth()?.users !== undefined) requirePassword(settings);
-  });
+  await requireNeeds(capabilities, faults);
+  const encrypting = faults.read([], () => encryptsFor(capabilities))();
+  if (encrypting !== undefined)
+    await faults.wait(encrypting.split("."), async () => {
+      const { missingSecret, needsSecret } = await import("../open-vault.ts");
+      if (needsSecret(secrets())) throw missingSecret(encrypting);
+    });
   const pair = await faults.wait(["tls"], async () => {
     const files = tls();
     if (files === undefined) return undefined;
@@ -166,21 +141,9 @@ export async function readFiles(
 
 /** Like `readFiles`, for a configuration without faults. */
 export function readFilesOf(
-  config: Pick<Config, "auth" | "http" | "secrets" | "providerSecrets" | "isLocal" | "store" | "mail"> &
-    SettingsOfCapabilities,
+  config: Pick<Config, "http" | "secrets" | "isLocal" | "store"> & SettingsOfCapabilities,
   now: number,
 ): Promise<KeyPair | undefined> {
   const secrets = () => ({ ...config, isSqlite: config.store.kind === "sqlite" });
-  const { auth, http, providerSecrets, mail } = config;
-  return readFiles(
-    {
-      auth: () => auth,
-      capabilities: readingOf(config),
-      tls: () => http.tls,
-      secrets,
-      providerSecrets: () => providerSecrets,
-      mail: () => mail,
-    },
-    now,
-  );
+  return readFiles({ capabilities: readingOf(config), tls: () => config.http.tls, secrets }, now);
 }

@@ -3,14 +3,13 @@
  * that a misspelled name is never ignored.
  */
 import type { GuardedDeclaration } from "../access/access-declaration.ts";
+import { isSecretVariable, secretVariables } from "../capabilities/all.ts";
 import { didYouMean, nearestTo, shortJson } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { Effective, Option } from "../option.ts";
-import { smtpPasswordVariable } from "../users/mail/mail-settings.ts";
 import { longFlagOf, type OptionName, type OptionValue, options } from "./options.ts";
-import { isProviderVariable } from "./provider-options.ts";
 
 /** The content of a configuration file. */
 export type FileContent = Readonly<Record<string, unknown>>;
@@ -203,7 +202,7 @@ function nearestOr(name: string, candidates: readonly string[], known = candidat
 const ofOptions = Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env]));
 
 /** Variables with secrets that a configuration needs, and that its file must not contain. */
-const secret = ["HOLDFAST_SECRET", smtpPasswordVariable];
+const secret = ["HOLDFAST_SECRET", ...secretVariables];
 
 const variables = [...ofOptions, ...secret, "HOLDFAST_CONFIG", "HOLDFAST_TOKEN"];
 
@@ -223,7 +222,7 @@ export function secretsOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => secret.includes(name) || isProviderVariable(name)),
+    Object.entries(env).filter(([name]) => secret.includes(name) || isSecretVariable(name)),
   );
 }
 
@@ -233,7 +232,7 @@ export function requireKnownVariables(env: Readonly<Record<string, string | unde
     (name) =>
       name.startsWith("HOLDFAST_") &&
       !variables.includes(name) &&
-      !isProviderVariable(name) &&
+      !isSecretVariable(name) &&
       !name.startsWith(ofTests),
   );
   const faults = unknown.map((name) => ({

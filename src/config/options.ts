@@ -8,8 +8,6 @@ import { type Option, option, optional, type Reader } from "../option.ts";
 import * as read from "../readers.ts";
 import { shownAddress } from "../store/address.ts";
 import { defaultHistory } from "../store/port/options.ts";
-import { mailOption, shownMail } from "./mail.ts";
-import { userSettings } from "./user-options.ts";
 
 type GivenMetrics = "administrators" | number | `${string}:${number}`;
 
@@ -164,17 +162,6 @@ const all = {
     about: "the roles that administrators can give to the API keys that they create over HTTP",
     show: (_, { keyRoles }) => keyRoles,
     read: read.roleNames,
-  }),
-  "auth.users": optional({
-    about: 'people who sign in: `{ collection: "users" }`, whose resources are their profiles, and more',
-    read: userSettings,
-  }),
-  mail: optional({
-    about:
-      'how to send mail to users: `{ from, smtp }` and more. `"log"`: a local service writes each mail to its log',
-    isPrivate: true,
-    show: (value) => value && shownMail(value),
-    read: mailOption,
   }),
   ...optionsOfCapabilities,
   hosts: option({

@@ -17,6 +17,8 @@ export interface Participant {
   isTaken?(id: string): Promise<boolean>;
   /** The last text of a deleted resource, as a restore brings it back. */
   revive?(text: string): string;
+  /** Changes that bring back earlier texts, with what their mirrored attributes are now. */
+  overEarlier?(changes: readonly Change[]): Promise<readonly Change[]>;
   /** Attributes that follow something outside the collection. @default none do */
   readonly mirrored?: Mirrored | undefined;
 }

@@ -20,8 +20,6 @@ import type { Keys } from "../store/port/keys.ts";
 import type { HistoryStore, ServingStore, StoreAdministration } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
 import type { Tasks } from "../tasks/task-loop.ts";
-import type { KeptMail } from "../users/mail/mail-queue.ts";
-import type { Users } from "../users/users.ts";
 import type { Counts } from "./admission/counts.ts";
 import type { Counting } from "./admission/exact-counts.ts";
 import type { JoinCommit, Participant } from "./participant.ts";
@@ -211,8 +209,6 @@ export interface Callers {
   principalNow?: Authenticator["principalNow"] | undefined;
   /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
-  /** People who sign in; absent without `auth.users`. */
-  users?: Users | undefined;
   /** Makes the texts that callers get instead of secret values. */
   tags: Tags;
 }
@@ -260,8 +256,6 @@ export interface Administration {
   keys?: KeyAdministration | undefined;
   /** Absent unless the start printed a link to create the first API key. */
   firstKey?: FirstKey;
-  /** The last mails, the latest first. Absent unless the service is local and keeps them instead of sending them. */
-  keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
   configuration: ShownConfiguration;
   /** Absent unless metrics are on. */
   metrics?: Metrics;
@@ -309,7 +303,7 @@ export interface KeyAdministration {
   roles: readonly string[];
   /** The subjects that they cannot give to keys, because these subjects administer the service. */
   reservedSubjects: readonly string[];
-  /** Whether a subject is the id of an account, or of one that was deleted. Absent without `auth.users`. */
+  /** Whether a subject is the id of a user, or of one that was deleted. Absent if the service has none. */
   isOfUser?(subject: string): Promise<boolean>;
 }
 

@@ -1,7 +1,5 @@
 /** The types of the settings of the HTTP interface, and the default limits. `config/` reads and checks the settings. */
 
-import type { UserSettings } from "../users/user-settings.ts";
-
 /** The settings of the HTTP interface. */
 export interface HttpSettings {
   /** The path of the collections. It starts with `/` and does not end with `/`, or is `""`. @default "/api/v1" */
@@ -35,10 +33,10 @@ export interface HttpSettings {
   cookieOrigins: readonly string[] | undefined;
   /** The collection whose resources are the profiles of people. Their deletes can be refused. @default undefined */
   profiles: string | undefined;
-  /** How people sign in, for their own endpoints; `undefined` if they cannot. @default undefined */
-  users: UserSettings | undefined;
-  /** Whether the service is local, and keeps its mails because it has no mail server. */
-  keepsMails: boolean;
+  /** Further facts for the console, by the names of tags in its page. @default none */
+  consoleTags: Readonly<Record<string, string>>;
+  /** The settings of each capability, by its name, for its own endpoints. */
+  ofCapabilities: Readonly<Record<string, unknown>>;
   /** Whether browsers get the console at `/`. @default true */
   console: boolean;
   /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */

@@ -3,15 +3,17 @@
 import { hash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { type Logger, pino } from "pino";
-import type { Authenticate, AuthParts } from "../access/authenticate.ts";
+import type { Authenticate, Authenticator, AuthParts } from "../access/authenticate.ts";
 import { FirstKey, type FirstKeyOffer, type FirstKeyPlan, offerFirstKey } from "../access/first-key.ts";
 import { createTags } from "../access/tags.ts";
 import {
+  encryptsFor,
   endpointsOf,
   type LoadedCapability,
   loadCapabilities,
   type OpenCapabilities,
   type ReplacedInCapabilities,
+  readingOf,
 } from "../capabilities/all.ts";
 import type { Core, OpenCapability } from "../capability.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
@@ -46,9 +48,7 @@ import type { HistoryStore, Store } from "../store/port/store.ts";
 import { StoreClock } from "../store-clock.ts";
 import { type TaskStep, Tasks } from "../tasks/task-loop.ts";
 import { TaskRecords } from "../tasks/task-records.ts";
-import type { KeptMail } from "../users/mail/mail-queue.ts";
-import type { Call } from "./calls.ts";
-import type { People, PeopleParts } from "./open-users.ts";
+import type { Call, Methods } from "./calls.ts";
 import { type Preparation, prepareStore } from "./prepare-store.ts";
 
 /** What a program or test can provide. A test can replace parts of capabilities. */
@@ -67,14 +67,14 @@ export interface ServiceOptions extends ReplacedInCapabilities {
   now?: () => number;
   /** A clock in milliseconds that never goes back, for tests. @default performance.now */
   elapsed?: () => number;
-  /** Whether capabilities, mails and the sweep of expired resources work in the background. @default true, unless the service is read-only */
+  /** Whether capabilities and the sweep of expired resources work in the background. @default true, unless the service is read-only */
   delivers?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
   thread?: ThreadPart;
   /** The clock of the sweep that deletes expired resources, for tests. @default that of the machine */
   sweepClock?: Clock;
-  /** Called with each mail that a local service without a mail server keeps. @default nothing happens */
-  onLocalMail?: (mail: KeptMail) => void;
+  /** Shows a text on the terminal of the operator, which is not kept as a log is. @default there is no terminal */
+  showOnTerminal?: (text: string) => void;
   /** How often a quiet stream sends its position, in milliseconds, for tests. @default 15000 */
   heartbeatMs?: number;
   /** How much one turn of the event loop handles, for tests. @default the result of `createTurnBudget` */
@@ -115,8 +115,6 @@ export interface OpenService {
   store: Store;
   /** The open capabilities, by name. */
   capabilities: OpenCapabilities;
-  /** The people who sign in; absent without `auth.users`. */
-  people?: Pick<People, "passwords" | "hashMethods" | "mail" | "users" | "mailFolder" | "metrics">;
   /** Whether the store is prepared, and when it is. */
   preparation: Pick<Preparation, "isComplete" | "completed">;
   /** The metrics of this thread alone. Exists only in a thread that is not the main thread, if metrics are on. */
@@ -178,11 +176,10 @@ function addMetrics(
   { createMetrics, createThreadMetrics }: typeof import("../observe/metrics.ts"),
   { meters, store, kind, thread }: { meters: Meters; store: Store; kind: string; thread: ThreadPart },
 ): void {
-  const { service, capabilities, people } = opened;
+  const { service, capabilities } = opened;
   const { feed, counts, hasStarted } = service;
   const streams = feed && counts.streams;
-  const sourcesOf = [...Object.values<OpenCapability>(capabilities), ...(people ? [people] : [])];
-  const added = sourcesOf.flatMap(({ metrics = [] }) => metrics);
+  const added = Object.values<OpenCapability>(capabilities).flatMap(({ metrics = [] }) => metrics);
   const sources = { storeKind: kind, store, streams, added, hasStarted };
   if (thread.kind === "main") {
     service.metrics = createMetrics(meters, { ...sources, thread: 0 }, thread.othersMetrics);
@@ -236,36 +233,29 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     expiring,
     endpoints: createEndpointTable(endpointsOf(capabilities, opened)),
   });
-  const people = await peopleOf(config, {
-    store,
-    service: () => service,
-    vault,
-    identity: () => service.tags.store(),
-    call: thread.kind === "other" ? thread.call : undefined,
-    newUuid: service.newUuid,
-    now,
-    elapsed: service.elapsed,
-    warn: (text) => log.warn(text),
-    info: (text) => log.info(text),
-    onLocalMail: options.onLocalMail,
-    isMetered: meters !== undefined,
-  });
-  if (people !== undefined) addPeople(service, people);
-  const core: Core = {
+  const core: Omit<Core, "call"> = {
     service,
     store,
+    address: config.store,
     isShared,
-    vault: () => (config.secrets.length > 0 ? vault() : undefined),
+    hasSecret: config.secrets.length > 0,
+    vault,
+    isLocal: config.isLocal,
+    callers: {
+      takesKeys: config.auth?.keys === true,
+      administrators: config.auth?.administrators ?? [],
+      keyRoles: config.keyRoles,
+    },
+    showOnTerminal: options.showOnTerminal ?? (() => {}),
     isMetered: meters !== undefined,
     tracing: tracing?.work,
   };
   const stopOpened = async () => {
     for (const each of [...opened.values()].reverse()) await each.stop?.();
-    await people?.close();
     await state.preparation?.stop();
   };
   try {
-    await openAll(capabilities, opened, { config, replaced: options }, core);
+    await openAll(capabilities, opened, { config, options }, core);
     state.preparation = await prepareStore({
       prepare: async () => {
         await store.reach?.();
@@ -273,7 +263,6 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
         state.secret = await store.secret();
         state.vault = await vaultOf(store, config, { capabilities, now });
         await expiring?.storeClock.measure();
-        await people?.prepare();
         for (const each of opened.values()) await each.prepare?.({ works: isWorker });
       },
       mayWait: store.reach !== undefined,
@@ -282,17 +271,16 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       reasonOf: (error) => reasonOf(config.store, error),
       onFailure: options.onFailure,
     });
-    await addCallers(service, config, { store, people, opened });
+    await addCallers(service, config, { store, opened });
   } catch (error) {
     await stopOpened();
     throw error;
   }
-  if (config.http.hasKeys) service.keys = keysOf(store, config, people);
+  if (config.http.hasKeys) service.keys = keysOf(store, config, opened);
   const tasks = createTasks(service, store, isShared);
   service.tasks = tasks;
   if (isWorker) tasks.start();
   for (const each of opened.values()) each.start?.({ works });
-  if (works) people?.start();
   const sweeper = expiring && createSweeper(service, store, { expiring, works, isShared, options });
   sweeper?.start();
   const acceptFirstKey = (offer: FirstKeyOffer) => {
@@ -302,7 +290,6 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     service,
     store,
     capabilities: Object.fromEntries(opened) as unknown as OpenCapabilities,
-    ...(people && { people }),
     preparation: state.preparation,
     offerFirstKey: (plan) => {
       const offer = offerFirstKey(plan, sharedClock());
@@ -325,7 +312,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   };
 }
 
-/** The service, without what people, capabilities and tasks add to it. */
+/** The service, without what capabilities and tasks add to it. */
 function createService(
   store: Store,
   config: Config,
@@ -365,7 +352,7 @@ function createService(
     endpoints,
     participants: new Map(),
     isEmbedded,
-    isForLoopback: isEmbedded && config.isLocal && config.auth?.users !== undefined,
+    isForLoopback: isEmbedded && config.isLocal && http.cookieOrigins !== undefined,
     collections: config.collections,
     openCollections: config.openCollections,
     settings: http,
@@ -389,26 +376,14 @@ function createService(
   };
 }
 
-/** Lets the service use the people who sign in. */
-function addPeople(service: Service, { users, keptMails, joinCommit, participant }: People): void {
-  service.users = users;
-  service.keptMails = keptMails;
-  service.joinCommit = joinCommit;
-  service.participants = new Map([[users.settings.collection, participant]]);
-}
-
 /** Lets the service identify its callers. */
 async function addCallers(
   service: Service,
   config: Config,
-  {
-    store,
-    people,
-    opened,
-  }: { store: Store; people: People | undefined; opened: ReadonlyMap<string, OpenCapability> },
+  { store, opened }: { store: Store; opened: ReadonlyMap<string, OpenCapability> },
 ): Promise<void> {
   const { now, elapsed } = service;
-  const others = people ? [people.users.authenticator] : [];
+  const others: Authenticator[] = [];
   for (const each of opened.values()) {
     const other = await each.openAuthenticator?.();
     if (other !== undefined) others.push(other);
@@ -476,17 +451,22 @@ function expiringOf(store: Store, { collections }: Config, { now = Date.now, log
 async function openAll(
   capabilities: readonly LoadedCapability[],
   opened: Map<string, OpenCapability>,
-  { config, replaced }: { config: Config; replaced: ReplacedInCapabilities },
-  core: Core,
+  { config, options: { thread, ...replaced } }: { config: Config; options: CompleteOptions },
+  core: Omit<Core, "call">,
 ): Promise<void> {
   const { service } = core;
-  for (const { name, open } of capabilities)
-    opened.set(name, await open(core, config[name] as never, replaced[name] as never));
-  const own = [...opened.values()].flatMap(({ collections = [] }) => collections);
+  for (const { name, open } of capabilities) {
+    const call: Core["call"] =
+      thread.kind === "other" ? (method, ...args) => thread.call(`${name}.${method}`, ...args) : undefined;
+    opened.set(name, await open({ ...core, call }, config[name] as never, replaced[name] as never));
+  }
+  const all = [...opened.values()];
+  const own = all.flatMap(({ collections = [] }) => collections);
   service.participants = new Map([
-    ...service.participants,
+    ...all.flatMap(({ participants = [] }) => [...participants]),
     ...own.map(({ collection, participant }) => [collection.name, participant] as const),
   ]);
+  service.joinCommit = all.find(({ joinCommit }) => joinCommit !== undefined)?.joinCommit;
   if (config.access === undefined || config.access.hasAdministrators)
     service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
 }
@@ -514,7 +494,7 @@ async function authenticateOf(
 }
 
 /**
- * The vault, for people and if the service was given a secret. Its code is not loaded otherwise. Throws StartError if a secret is
+ * The vault, if the service encrypts or was given a secret. Its code is not loaded otherwise. Throws StartError if a secret is
  * missing or wrong, and the errors of the store.
  */
 async function vaultOf(
@@ -522,10 +502,12 @@ async function vaultOf(
   config: Config,
   { capabilities, now }: { capabilities: readonly LoadedCapability[]; now: () => number },
 ): Promise<Vault | undefined> {
-  const isNeeded = config.auth?.users !== undefined || config.secrets.length > 0;
+  const option = encryptsFor(readingOf(config));
+  const isNeeded = option !== undefined || config.secrets.length > 0;
   if (!isNeeded && !(await haveEncrypted(capabilities, store))) return undefined;
   const { openVault } = await import("../open-vault.ts");
-  return openVault(store, { ...config, isSqlite: config.store.kind === "sqlite", now });
+  const isSqlite = config.store.kind === "sqlite";
+  return openVault(store, { ...config, isSqlite, encryptsFor: option, now });
 }
 
 async function haveEncrypted(capabilities: readonly LoadedCapability[], store: Store): Promise<boolean> {
@@ -533,32 +515,29 @@ async function haveEncrypted(capabilities: readonly LoadedCapability[], store: S
   return false;
 }
 
-/** Without `auth.users`, the code of people is not loaded. */
-async function peopleOf(config: Config, parts: Omit<PeopleParts, "settings">): Promise<People | undefined> {
-  const settings = config.auth?.users;
-  if (settings === undefined) return undefined;
-  const { openPeople } = await import("./open-users.ts");
-  return openPeople(config, { ...parts, settings });
-}
-
 /** The code that works on tasks is loaded for the first step. */
 async function createTaskStep(service: Service, tasks: Tasks): Promise<TaskStep> {
   return (await import("../http/many/tasks/task-steps.ts")).createTaskStep(service, tasks);
 }
 
-function keysOf({ keys }: Store, { auth, keyRoles }: Config, people: People | undefined): KeyAdministration {
+function keysOf(
+  { keys }: Store,
+  { auth, keyRoles }: Config,
+  opened: ReadonlyMap<string, OpenCapability>,
+): KeyAdministration {
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  return { store: keys, roles: keyRoles, reservedSubjects, ...people?.aboutKeys };
+  const added = opened.values().find(({ aboutKeys }) => aboutKeys !== undefined)?.aboutKeys;
+  return { store: keys, roles: keyRoles, reservedSubjects, ...added };
 }
 
 /**
- * The names that requests can use. The address to listen on is one of them, unless it means every address. If people sign in to a
- * local service, a proxy that was forgotten in the configuration shows at once.
+ * The names that requests can use. The address to listen on is one of them, unless it means every address. In a local service that sets
+ * cookies, a proxy that was forgotten in the configuration shows at once.
  */
 function ownHosts({ host, http, auth, isLocal }: Config): readonly string[] | "any" {
-  if (auth !== undefined) return auth.users !== undefined && isLocal ? [] : "any";
+  if (auth !== undefined) return http.cookieOrigins !== undefined && isLocal ? [] : "any";
   return host === "0.0.0.0" || host === "::" ? http.hosts : [...http.hosts, host];
 }
 
@@ -592,6 +571,20 @@ function createFeed(
     ),
     frames: createSharedFrames(),
   };
+}
+
+/** What the operator sees of capabilities at the start, by short names. */
+export function announcedBy({ capabilities }: OpenService): Readonly<Record<string, string>> {
+  const all = Object.values<OpenCapability>(capabilities);
+  return Object.assign({}, ...all.map(({ announced }) => announced));
+}
+
+/** What capabilities of the main thread do for one other thread: `users.keptMails` is a method of users. */
+export function methodsOf({ capabilities }: OpenService): Methods {
+  const named = Object.entries<OpenCapability>(capabilities).flatMap(([name, each]) =>
+    Object.entries(each.methods?.() ?? {}).map(([method, work]) => [`${name}.${method}`, work] as const),
+  );
+  return Object.fromEntries(named);
 }
 
 /** A log that calls `write` with each complete line. All threads write lines of the same form. */

@@ -6,7 +6,7 @@ import { isLoopback } from "../http/protocol/hosts.ts";
 import type { Service } from "../http/service.ts";
 import { type App, mountService } from "../http/wire/mount.ts";
 import { withoutHistory } from "../store/port/options.ts";
-import { openService } from "./open-service.ts";
+import { announcedBy, openService } from "./open-service.ts";
 
 /** The options that the application decides. The plugin refuses them. */
 export const applicationOptions = [
@@ -55,10 +55,9 @@ export async function openFor(app: App, config: Record<string, unknown>): Promis
     isEmbedded: true,
     decidedElsewhere: [...applicationOptions, ...applicationLimits.map((name) => `limits.${name}`)],
   });
-  const { service, drain, endStreams, close, people } = opened;
+  const { service, drain, endStreams, close } = opened;
   if (compiled.isLocal) followAddress(app, service);
-  if (people?.mailFolder !== undefined && !service.readOnly)
-    log.info(`mail: each mail is a file in ${people.mailFolder}`);
+  for (const [name, text] of Object.entries(announcedBy(opened))) log.info(`${name}: ${text}`);
   if (service.feed === undefined) log.info(`history is "none": ${withoutHistory}`);
   return {
     serve: async (plugin) => {

@@ -9,14 +9,13 @@ import { type Config, type ConfigOrigin, originOf } from "../config.ts";
 import { StartError, type StartFault } from "../errors.ts";
 import type { CountsMemory } from "../http/admission/counts.ts";
 import type { ExactCounts } from "../http/admission/exact-counts.ts";
-import type { Metrics, Service } from "../http/service.ts";
+import type { Metrics } from "../http/service.ts";
 import type { WireBounds } from "../http/wire/bounds.ts";
 import type { KeyPair } from "../http/wire/tls.ts";
 import type { ThreadMetrics } from "../observe/metrics.ts";
 import { startThread } from "../program.ts";
 import type { StoreAttachment } from "../store/port/store.ts";
-import type { HashMethods } from "../users/password-hash.ts";
-import { answerCalls } from "./calls.ts";
+import { answerCalls, type Methods } from "./calls.ts";
 
 /** What a thread gets when it starts. */
 export interface ThreadData {
@@ -73,10 +72,8 @@ export interface ThreadsOptions {
   data: Omit<ThreadData, "number" | "config" | "port" | "attachment">;
   /** What the main thread counts for the others. */
   exact: ExactCounts;
-  /** What the main thread does for the passwords of one of the others; absent without users. */
-  hashMethods?: (() => HashMethods) | undefined;
-  /** The mails that the main thread has kept. */
-  keptMails: Service["keptMails"];
+  /** What the capabilities of the main thread do for one of the others. */
+  methodsOfCapabilities: () => Methods;
   /** Lets one more thread use the store. */
   attach: () => StoreAttachment | undefined;
   /** Resolves when the main thread has prepared the store. */
@@ -108,12 +105,11 @@ class Thread {
     this.#options = options;
     const { attachment, transfer = [] } = options.attach() ?? {};
     const { port1, port2 } = new MessageChannel();
-    const { exact, metrics, hashMethods, keptMails } = options;
+    const { exact, metrics, methodsOfCapabilities } = options;
     answerCalls(port1, {
       ...exact,
       metricsText: () => metrics?.exposition(),
-      ...(keptMails && { keptMails }),
-      ...hashMethods?.(),
+      ...methodsOfCapabilities(),
     });
     this.#worker = startThread("server/thread", {
       workerData: { ...data, attachment, port: port2 } satisfies ThreadData,

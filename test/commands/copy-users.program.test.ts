@@ -2,11 +2,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import {
+  accountsName,
+  sessionsName,
+  ticketsName,
+  UserRecords,
+} from "../../src/capabilities/users/user-records.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { put } from "../../src/records.ts";
 import { openStore } from "../../src/store/open.ts";
 import { recordOf } from "../../src/store/port/record.ts";
-import { accountsName, sessionsName, ticketsName, UserRecords } from "../../src/users/user-records.ts";
 import { makeFolder } from "../folder.ts";
 import { run } from "./cli.ts";
 

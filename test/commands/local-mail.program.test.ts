@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { MailFolder } from "../../src/users/mail/local-mail.ts";
+import { MailFolder } from "../../src/capabilities/users/mail/local-mail.ts";
 import { makeFolder } from "../folder.ts";
 import { until } from "../until.ts";
 import { type RunningService, run, serve } from "./cli.ts";
@@ -33,7 +33,7 @@ test("each mail is a file that only its user reads, and the output names its pat
   const service = await serve(t, [], { cwd });
   const folder = join(cwd, "holdfast.db.mail");
   await until("the start names the folder", () =>
-    service.output().stdout.includes(`mail        ${folder}: `),
+    service.output().stdout.includes(`mail        each mail is a file in ${folder}\n`),
   );
   const { ticket } = await post(service, "_auth/sign-up", ada);
   await until("the log names the file", () => /a mail is in [^"]+\.txt/.test(service.output().stderr));

@@ -125,7 +125,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
-      "dist/users/password-thread.cjs",
+      "dist/capabilities/users/password-thread.cjs",
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** The option `mail`: what it accepts, the place of each fault, and that no password is in a file or a message. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mailOption, mailSettings, shownMail } from "../../src/config/mail.ts";
+import { mailOption, mailSettings, shownMail } from "../../src/capabilities/users/mail/mail-options.ts";
 import { compileConfig, originOf, remakeConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 
@@ -123,20 +123,21 @@ test("every fault is reported with its place", () => {
 
 test("the configuration has the password of the environment, also in another thread, and shows none", async () => {
   const none = await compileConfig({}, ".");
-  assert.equal(none.mail, undefined);
+  assert.equal(none.users, undefined);
   const mail = {
     from,
     smtp: "smtps://me@mail.example",
     templates: { notice: { subject: "x", text: "{{notice}}" } },
   };
-  const config = await compileConfig({ mail }, ".");
-  assert.deepEqual([config.mail?.password, config.mail?.perHour], [undefined, 1_000]);
+  const people = { collections: { users: {} }, auth: { users: { collection: "users" } } };
+  const config = await compileConfig({ mail, ...people }, ".");
+  assert.deepEqual([config.users?.mail?.password, config.users?.mail?.perHour], [undefined, 1_000]);
   const { file, content } = originOf(config);
   const env = { HOLDFAST_SMTP_PASSWORD: "hunter2" };
   const remade = await remakeConfig({ file, content, outside: { flags: {}, env, cwd: "." } });
-  assert.equal(remade.mail?.password, "hunter2");
+  assert.equal(remade.users?.mail?.password, "hunter2");
   const again = await remakeConfig(originOf(remade));
-  assert.equal(again.mail?.password, "hunter2");
+  assert.equal(again.users?.mail?.password, "hunter2");
   const shown = again.options.find(({ name }) => name === "mail");
   assert.deepEqual(shown?.value, {
     from: { name: "Shop", address: "noreply@shop.example" },

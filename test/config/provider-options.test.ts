@@ -36,8 +36,8 @@ async function faultsOf(...of: Parameters<typeof load>): Promise<string> {
 
 test("known providers need a client id, and others an issuer and a name too", async () => {
   const config = await load(all);
-  assert.deepEqual(config.auth?.users?.methods, ["password", "email", "providers"]);
-  assert.deepEqual(config.auth?.users?.providers, [
+  assert.deepEqual(config.users?.methods, ["password", "email", "providers"]);
+  assert.deepEqual(config.users?.providers, [
     {
       name: "google",
       label: "Google",
@@ -53,15 +53,18 @@ test("known providers need a client id, and others an issuer and a name too", as
       trustEmail: false,
     },
   ]);
-  assert.deepEqual(config.providerSecrets, { google: "s1", "my-work": "s2" });
+  assert.deepEqual(config.users?.providerSecrets, { google: "s1", "my-work": "s2" });
   assert.doesNotMatch(JSON.stringify(config.options), /s1|s2/);
-  assert.deepEqual((await remakeConfig(originOf(config))).providerSecrets, config.providerSecrets);
+  assert.deepEqual(
+    (await remakeConfig(originOf(config))).users?.providerSecrets,
+    config.users?.providerSecrets,
+  );
   const trust = await load(
     { google: { clientId: "g", trustEmail: false } },
     {},
     { HOLDFAST_PROVIDER_GOOGLE_SECRET: "s" },
   );
-  assert.equal(trust.auth?.users?.providers[0]?.trustEmail, false);
+  assert.equal(trust.users?.providers[0]?.trustEmail, false);
 });
 
 test("a service in another application takes the secrets from the environment, and nothing else", async () => {
@@ -72,8 +75,8 @@ test("a service in another application takes the secrets from the environment, a
 test("Microsoft needs the id of one directory", async () => {
   const tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47";
   const secret = { HOLDFAST_PROVIDER_MICROSOFT_SECRET: "s" };
-  const { auth } = await load({ microsoft: { clientId: "m", tenant } }, {}, secret);
-  assert.equal(auth?.users?.providers[0]?.issuer, `https://login.microsoftonline.com/${tenant}/v2.0`);
+  const { users } = await load({ microsoft: { clientId: "m", tenant } }, {}, secret);
+  assert.equal(users?.providers[0]?.issuer, `https://login.microsoftonline.com/${tenant}/v2.0`);
   for (const wrong of [undefined, "common", "acme.example"])
     assert.match(
       await faultsOf({ microsoft: { clientId: "m", tenant: wrong } }, {}, secret),

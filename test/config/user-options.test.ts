@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { PeopleSettings } from "../../src/capabilities/users/user-settings.ts";
 import {
   type Config,
   compileConfig,
@@ -73,28 +74,30 @@ test("the types of the file take what the reader takes", () => {
 });
 
 test("of the people who sign in everything has its default but the collection", async () => {
-  const { auth } = await load(withUsers());
-  assert.deepEqual(auth, {
-    keys: false,
-    users: {
-      collection: "users",
-      mirror: {},
-      signUp: "closed",
-      methods: ["password", "email"],
-      secondFactor: "optional",
-      sessions: { idle: 14 * day, absolute: 90 * day, administrators: { idle: hour, absolute: day } },
-      password: { words: [], breached: false },
-      roles: undefined,
-      origins: [],
-      providers: [],
-      audit: { keepDays: 365, keepBytes: 1e9 },
-    },
+  const { auth, users } = await load(withUsers());
+  assert.deepEqual(auth, { keys: false });
+  assert.deepEqual(users, {
+    collection: "users",
+    mirror: {},
+    signUp: "closed",
+    methods: ["password", "email"],
+    secondFactor: "optional",
+    sessions: { idle: 14 * day, absolute: 90 * day, administrators: { idle: hour, absolute: day } },
+    password: { words: [], breached: false },
+    roles: undefined,
+    origins: [],
+    providers: [],
+    audit: { keepDays: 365, keepBytes: 1e9 },
+    mail: undefined,
+    keepsMails: true,
+    logsMails: false,
+    providerSecrets: {},
   });
 });
 
 test("a domain for sign-ups can have other letters, and is compared as in addresses", async () => {
-  const { auth } = await load(withUsers({ signUp: { domains: ["Acme.example", "Bücher.example"] } }));
-  assert.deepEqual(auth?.users?.signUp, { domains: ["acme.example", "xn--bcher-kva.example"], roles: [] });
+  const { users } = await load(withUsers({ signUp: { domains: ["Acme.example", "Bücher.example"] } }));
+  assert.deepEqual(users?.signUp, { domains: ["acme.example", "xn--bcher-kva.example"], roles: [] });
 });
 
 test("what is said is taken", async () => {
@@ -108,15 +111,16 @@ test("what is said is taken", async () => {
     origins: ["https://app.shop.example", "http://localhost:5173", "http://[::1]:8080"],
     audit: { keepDays: 30, keepBytes: 5_000_000 },
   };
-  const { auth } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
-  const { sessions, ...others } = auth?.users ?? {};
+  const { users } = await load(withUsers({ ...said, sessions: { idle: "30m", absolute: "12h" } }));
+  const { sessions, mail, keepsMails, logsMails, providerSecrets, ...others } = users as PeopleSettings;
+  assert.deepEqual([mail, keepsMails, logsMails, providerSecrets], [undefined, true, false, {}]);
   assert.deepEqual(others, { collection: "users", ...said, providers: [] });
   const shorter = { idle: hour / 2, absolute: 12 * hour };
   assert.deepEqual(sessions, { ...shorter, administrators: shorter });
   const short = await load(
     withUsers({ sessions: { absolute: "2d", administrators: { idle: "2d", absolute: "3d" } } }),
   );
-  assert.deepEqual(short.auth?.users?.sessions, {
+  assert.deepEqual(short.users?.sessions, {
     idle: 2 * day,
     absolute: 2 * day,
     administrators: { idle: 2 * day, absolute: 3 * day },
@@ -136,7 +140,7 @@ test("mirrored attributes take every value of an account, and no client sets the
   const good = { type: "string", readOnly: true, title: "Address" };
   const mirror = { email: "email" };
   const loaded = await load(withUsers({ mirror }, attributes(good)));
-  assert.deepEqual(loaded.auth?.users?.mirror, mirror);
+  assert.deepEqual(loaded.users?.mirror, mirror);
   for (const [more, named, text] of [
     [attributes({ ...good, readOnly: false }), mirror, /mirror\.email: clients could set "email" of "users"/],
     [attributes({ ...good, maxLength: 50 }), mirror, /Declare it as \{"type":"string"\}/],
@@ -152,12 +156,12 @@ test("mirrored attributes take every value of an account, and no client sets the
 
 test("people can be invited who are strangers, so every collection needs rules", async () => {
   const invited = { signUp: "invited" };
-  assert.equal((await load(withUsers(invited))).auth?.users?.signUp, "invited");
+  assert.equal((await load(withUsers(invited))).users?.signUp, "invited");
 });
 
 test("roles of a domain are optional, and a collection may keep its usual kind of id", async () => {
-  const { auth } = await load(withUsers({ signUp: { domains: ["acme.example"] } }));
-  assert.deepEqual(auth?.users?.signUp, { domains: ["acme.example"], roles: [] });
+  const { users } = await load(withUsers({ signUp: { domains: ["acme.example"] } }));
+  assert.deepEqual(users?.signUp, { domains: ["acme.example"], roles: [] });
 });
 
 for (const [what, users, text] of [
@@ -261,7 +265,7 @@ test("a token acts as a user only where there are users", async () => {
 
 test("only a local service with users and without a mail server keeps its mails", async () => {
   const mail = { from: "shop@example.org", smtp: "smtp://127.0.0.1:1025" };
-  const keeps = async (content: object) => (await load(content)).http.keepsMails;
+  const keeps = async (content: object) => (await load(content)).users?.keepsMails === true;
   assert.equal(await keeps(withUsers()), true);
   assert.equal(await keeps({}), false);
   assert.equal(await keeps(withUsers({}, { mail })), false);

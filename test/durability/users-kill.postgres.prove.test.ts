@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import type { Account } from "../../src/capabilities/users/user-records.ts";
 import { Records } from "../../src/records.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { Account } from "../../src/users/user-records.ts";
 import { makeFolder } from "../folder.ts";
 import type { Answer, Service } from "../http/service.ts";
 import {

@@ -21,7 +21,7 @@ export const plainSettings: HttpSettings = {
   cookieOrigins: undefined,
   profiles: undefined,
   hasKeys: false,
-  users: undefined,
-  keepsMails: false,
+  consoleTags: {},
+  ofCapabilities: {},
   limits: defaultLimits,
 };

@@ -8,12 +8,14 @@ import { after } from "node:test";
 import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
+import type { AuthSettings } from "../../src/access/authenticate.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
 import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
+import type { KeptMail } from "../../src/capabilities/users/mail/mail-queue.ts";
+import type { PeopleSettings, UserSettings } from "../../src/capabilities/users/user-settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
-import type { AuthOption } from "../../src/config/derived-settings.ts";
 import type { Config } from "../../src/config.ts";
 import type { Counting } from "../../src/http/admission/exact-counts.ts";
 import type { Log } from "../../src/http/service.ts";
@@ -111,13 +113,13 @@ export interface ServiceOptions {
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
   /** The mail server. @default none: the service keeps its mails */
-  mail?: Config["mail"];
+  mail?: PeopleSettings["mail"];
   /** Called with each mail that the service keeps instead of sending it. */
-  onLocalMail?: StartOptions["onLocalMail"];
+  onLocalMail?: (mail: KeptMail) => void;
 }
 
 /** The option `auth` of a configuration file, after it was read. */
-export type TestAuth = AuthOption & { jwt?: JwtSettings | undefined };
+export type TestAuth = AuthSettings & { jwt?: JwtSettings | undefined; users?: UserSettings };
 
 /** One request. The client adds only Host, Connection and Content-Length. */
 export interface Request {
@@ -216,7 +218,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     }),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.log && { log: options.log }),
-    ...(options.onLocalMail === undefined ? {} : { onLocalMail: options.onLocalMail }),
+    ...(options.onLocalMail === undefined ? {} : { users: { onLocalMail: options.onLocalMail } }),
     ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
@@ -333,6 +335,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
   const needsSecret = store.kind === "postgres" && options.auth?.users !== undefined;
   const secrets = options.secrets ?? (needsSecret ? [usualSecret] : []);
   const openCollections = options.openCollections ?? options.collections === undefined;
+  const users = peopleOf(options);
   return {
     file: undefined,
     content: fileContent(store, options),
@@ -361,14 +364,10 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     auth: options.auth,
     tokens: options.auth?.jwt,
     secrets: secrets.flatMap((each) => readSecrets(each)),
-    providerSecrets: Object.fromEntries(
-      (options.auth?.users?.providers ?? []).map(({ name }) => [name, `secret of ${name}`]),
-    ),
     isLocal: true,
     publicUrl: undefined,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
-    mail: options.mail,
-    logsMails: false,
+    users,
     openCollections,
     outside: {
       flags: {},
@@ -394,8 +393,8 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       hasFeed: options.history !== "none",
       cookieOrigins: options.auth?.users?.origins,
       profiles: options.auth?.users?.collection,
-      users: options.auth?.users,
-      keepsMails: options.auth?.users !== undefined,
+      consoleTags: users === undefined ? {} : { users: users.collection, mails: "kept" },
+      ofCapabilities: { users },
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },
@@ -410,6 +409,14 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,
   };
+}
+
+function peopleOf({ auth, mail }: ServiceOptions): PeopleSettings | undefined {
+  if (auth?.users === undefined) return undefined;
+  const providerSecrets = Object.fromEntries(
+    auth.users.providers.map(({ name }) => [name, `secret of ${name}`]),
+  );
+  return { ...auth.users, mail, keepsMails: true, logsMails: false, providerSecrets };
 }
 
 /** Sends one request to a port of this machine. */

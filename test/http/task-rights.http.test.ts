@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { addKey } from "../../src/access/api-key.ts";
+import { endingOf } from "../../src/capabilities/users/sessions.ts";
+import { accountsName, UserRecords } from "../../src/capabilities/users/user-records.ts";
 import { put, remove } from "../../src/records.ts";
 import { openKeys, openStore } from "../../src/store/open.ts";
-import { endingOf } from "../../src/users/sessions.ts";
-import { accountsName, UserRecords } from "../../src/users/user-records.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
 import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";

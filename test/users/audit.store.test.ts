@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { Audit, type AuditSettings, eraseFromAudit } from "../../src/capabilities/users/audit.ts";
+import { UserRecords } from "../../src/capabilities/users/user-records.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { createUuidSource } from "../../src/collection/uuids.ts";
 import { recordOf } from "../../src/store/port/record.ts";
-import { Audit, type AuditSettings, eraseFromAudit } from "../../src/users/audit.ts";
-import { UserRecords } from "../../src/users/user-records.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 const dayMs = 86_400_000;

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, describe, test } from "node:test";
-import { Problem } from "../../src/errors.ts";
-import { openStore } from "../../src/store/open.ts";
-import type { ServingStore, Store } from "../../src/store/port/store.ts";
 import {
   GuessLimits,
   type GuessLimitsParts,
@@ -11,7 +8,10 @@ import {
   guessesName,
   guessPolicies,
   mailOfService,
-} from "../../src/users/guess-limits.ts";
+} from "../../src/capabilities/users/guess-limits.ts";
+import { Problem } from "../../src/errors.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { ServingStore, Store } from "../../src/store/port/store.ts";
 import type { OpenFixture } from "../store/contract/fixture.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";

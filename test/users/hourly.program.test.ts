@@ -1,8 +1,8 @@
 /** The regular work of a service with users. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HourlyWork } from "../../src/capabilities/users/hourly.ts";
 import { Problem } from "../../src/errors.ts";
-import { HourlyWork } from "../../src/users/hourly.ts";
 import { until } from "../until.ts";
 
 test("works are done each hour while the store can be used, and a failure of one stops no other", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readMailAddress } from "../../src/users/mail-address.ts";
+import { readMailAddress } from "../../src/capabilities/users/mail-address.ts";
 
 describe("an address", () => {
   for (const [text, key, domain] of [

@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import type { MailSettings, SmtpServer } from "../../src/users/mail/mail-settings.ts";
-import { type SmtpResult, smtpSender } from "../../src/users/mail/smtp.ts";
+import type { MailSettings, SmtpServer } from "../../src/capabilities/users/mail/mail-settings.ts";
+import { type SmtpResult, smtpSender } from "../../src/capabilities/users/mail/smtp.ts";
 import { type Certificate, makeCertificate } from "../http/certificates.ts";
 import { settingsFor, startMailServer } from "./mail-server.ts";
 

@@ -4,18 +4,17 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-
-import { openCollection } from "../../src/collection/collection.ts";
-import { createUuidSource } from "../../src/collection/uuids.ts";
-import { Records } from "../../src/records.ts";
-import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import {
   type MailParts,
   MailQueue,
   type MailToSend,
   mailCollection,
-} from "../../src/users/mail/mail-queue.ts";
-import type { MailSettings, SmtpServer } from "../../src/users/mail/mail-settings.ts";
+} from "../../src/capabilities/users/mail/mail-queue.ts";
+import type { MailSettings, SmtpServer } from "../../src/capabilities/users/mail/mail-settings.ts";
+import { openCollection } from "../../src/collection/collection.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
+import { Records } from "../../src/records.ts";
+import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import { type TestClock, testClock } from "../http/webhooks/clock.ts";
 
 /** One mail that the server has taken. */

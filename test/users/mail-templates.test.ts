@@ -1,9 +1,9 @@
 /** The texts of the mails: the values that they take, what is escaped, and what is left out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mailSettings } from "../../src/config/mail.ts";
-import { type MailValues, templateNames } from "../../src/users/mail/mail-settings.ts";
-import { renderMail } from "../../src/users/mail/mail-templates.ts";
+import { mailSettings } from "../../src/capabilities/users/mail/mail-options.ts";
+import { type MailValues, templateNames } from "../../src/capabilities/users/mail/mail-settings.ts";
+import { renderMail } from "../../src/capabilities/users/mail/mail-templates.ts";
 
 const values = {
   title: "Shop & Co.",

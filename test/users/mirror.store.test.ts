@@ -1,11 +1,11 @@
 /** The changes of profiles that come with changes of their accounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Mirror } from "../../src/capabilities/users/mirror.ts";
+import { UserRecords } from "../../src/capabilities/users/user-records.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
 import { recordOf } from "../../src/store/port/record.ts";
-import { Mirror } from "../../src/users/mirror.ts";
-import { UserRecords } from "../../src/users/user-records.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 test("the commit of a new account notices that its profile has changed, also if the profile shows the account already", async (t) => {

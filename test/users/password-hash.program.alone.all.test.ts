@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
-import { Problem } from "../../src/errors.ts";
-import { answerCalls, createCalls } from "../../src/server/calls.ts";
 import {
   createPasswordHasher,
   hashMethods,
   joinPasswordHasher,
   type PasswordHasher,
-} from "../../src/users/password-hash.ts";
+} from "../../src/capabilities/users/password-hash.ts";
+import { Problem } from "../../src/errors.ts";
+import { answerCalls, createCalls } from "../../src/server/calls.ts";
 import { longestStandstill, standstillBoundMs } from "../http/probe.ts";
 import { until } from "../until.ts";
 

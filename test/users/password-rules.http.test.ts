@@ -3,7 +3,11 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, type TestContext, test } from "node:test";
-import { isBreached, type PasswordContext, refusedPassword } from "../../src/users/password-rules.ts";
+import {
+  isBreached,
+  type PasswordContext,
+  refusedPassword,
+} from "../../src/capabilities/users/password-rules.ts";
 import { commonPasswords } from "../../tools/build/common-passwords.ts";
 
 const context: PasswordContext = {

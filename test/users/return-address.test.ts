@@ -1,7 +1,7 @@
 /** Where a browser can go after a sign-in. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { returnAddress } from "../../src/users/providers.ts";
+import { returnAddress } from "../../src/capabilities/users/providers.ts";
 
 const parts = { publicUrl: "https://shop.example", origins: ["https://app.shop.example"] };
 const addressOf = (text: string) => returnAddress(text, parts);

@@ -1,11 +1,16 @@
 /** Sessions of users who never come back are removed, and no others. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newSession, sweepSessions } from "../../src/capabilities/users/sessions.ts";
+import {
+  accountsName,
+  type Session,
+  sessionsName,
+  UserRecords,
+} from "../../src/capabilities/users/user-records.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { put } from "../../src/records.ts";
 import { recordOf } from "../../src/store/port/record.ts";
-import { newSession, sweepSessions } from "../../src/users/sessions.ts";
-import { accountsName, type Session, sessionsName, UserRecords } from "../../src/users/user-records.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 const dayMs = 86_400_000;

@@ -1,13 +1,13 @@
 /** The store has a bounded number of tickets. A network that asks for more ends its own oldest ones, never those of others. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { GuessLimits } from "../../src/capabilities/users/guess-limits.ts";
+import { Tickets, ticketId } from "../../src/capabilities/users/tickets.ts";
+import { ticketsName, UserRecords } from "../../src/capabilities/users/user-records.ts";
 import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
 import { put } from "../../src/records.ts";
 import { recordOf } from "../../src/store/port/record.ts";
-import { GuessLimits } from "../../src/users/guess-limits.ts";
-import { Tickets, ticketId } from "../../src/users/tickets.ts";
-import { ticketsName, UserRecords } from "../../src/users/user-records.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 /** The tickets of a new store, whose clock moves with each ticket. */

@@ -1,16 +1,16 @@
 /** After a store was copied or restored, nobody is signed in any more, and everybody still has an account. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openCollection } from "../../src/collection/collection.ts";
-import { put } from "../../src/records.ts";
-import { recordOf } from "../../src/store/port/record.ts";
 import {
   accountsName,
   endAllSessions,
   sessionsName,
   ticketsName,
   UserRecords,
-} from "../../src/users/user-records.ts";
+} from "../../src/capabilities/users/user-records.ts";
+import { openCollection } from "../../src/collection/collection.ts";
+import { put } from "../../src/records.ts";
+import { recordOf } from "../../src/store/port/record.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 
 test("all sessions and tickets end, also many, and accounts stay", async (t) => {

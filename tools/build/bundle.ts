@@ -15,7 +15,7 @@ export const threads = [
   "store/sqlite/list/query-thread",
   "store/sqlite/upkeep/check-thread",
   "store/sqlite/upkeep/checkpoint-thread",
-  "users/password-thread",
+  "capabilities/users/password-thread",
 ];
 
 const entry = "tools/build/program.ts";

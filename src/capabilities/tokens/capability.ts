@@ -15,9 +15,9 @@ export const tokens = define({
       read: jwtSettings,
     }),
   },
-  settings: (get, { cwd, hasUsers }): JwtSettings | undefined => {
+  settings: (get, { cwd, has }): JwtSettings | undefined => {
     const jwt = get("auth.jwt");
-    if (jwt?.actAsUsers === true && !hasUsers()) {
+    if (jwt?.actAsUsers === true && !has("auth.users")) {
       const text = "auth.jwt.actAsUsers: there are no users to act as. Remove it, or add auth.users.";
       throw new StartError([{ path: ["auth", "jwt", "actAsUsers"], text }]);
     }

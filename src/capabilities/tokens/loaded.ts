@@ -10,14 +10,16 @@ export const loaded: Loaded<JwtSettings | undefined, OpenTokens> = {
   open: ({ service }, settings) => ({
     openAuthenticator: async () => settings && openTokens(service, settings),
   }),
-  files: {
-    at: ["auth", "jwt", "jwks"],
-    require: async (settings) => {
-      if (settings === undefined || settings.jwks.kind === "url") return;
-      const { Tokens } = await import("./tokens.ts");
-      await Tokens.open({ settings, now: Date.now, elapsed: () => 0, warn: () => {} });
+  needs: [
+    {
+      at: ["auth", "jwt", "jwks"],
+      require: async (settings) => {
+        if (settings === undefined || settings.jwks.kind === "url") return;
+        const { Tokens } = await import("./tokens.ts");
+        await Tokens.open({ settings, now: Date.now, elapsed: () => 0, warn: () => {} });
+      },
     },
-  },
+  ],
 };
 
 /** Without an issuer, the code that checks tokens is not loaded. */

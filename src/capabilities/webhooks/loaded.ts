@@ -21,19 +21,20 @@ const reasons = {
 const inStore: InStore = {
   hasEncrypted: (store) => new WebhookRecords(store).haveEncrypted(),
   quieten: async (store, { made, at }) => {
+    if (made === "moved") return undefined;
     const count = await disableWebhooks(store, reasons[made], at);
     return count === 0 ? undefined : { did: "disabled", count, what: "webhook" };
   },
   replaceLost: async (store, { vault, now }) => {
     const secrets = new KeptSecrets(() => vault);
     const replaced = await secrets.encryptAll(new WebhookRecords(store), { now, replacesLost: true });
-    return replaced.map(({ webhook: { id, url }, secret }) => ({ id, url, secret }));
+    return { replaced: replaced.map(({ webhook: { id, url }, secret }) => ({ id, url, secret })) };
   },
 };
 
 /** The webhooks of a service. They do not deliver yet. */
 async function open(
-  { service, isShared, vault, isMetered, tracing }: Core,
+  { service, isShared, hasSecret, vault, isMetered, tracing }: Core,
   { allow }: WebhookSettings,
   replaced: ReplacedParts | undefined,
 ): Promise<Webhooks> {
@@ -54,7 +55,7 @@ async function open(
     requestMs: 15_000,
     allow: new AllowList(allow),
     prefix: service.settings.prefix,
-    secrets: new KeptSecrets(vault),
+    secrets: new KeptSecrets(() => (hasSecret ? vault() : undefined)),
     viewOf,
     collectionNames: () =>
       [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(

@@ -22,29 +22,15 @@ const forever = "public, max-age=31536000, immutable";
 
 /** The console; `undefined` if it was not built. */
 export async function consolePage({ settings }: Service): Promise<Document | undefined> {
-  const { prefix, profiles, keepsMails } = settings;
-  const tags = {
-    prefix,
-    ...(profiles !== undefined && { users: profiles }),
-    ...(keepsMails && { mails: "kept" }),
-  };
-  return pageOf("index.html", tags);
+  const { prefix, consoleTags } = settings;
+  return builtPage("index.html", { prefix, ...consoleTags });
 }
 
-/** The page on which people sign in; `undefined` if it was not built, or if the service has no users. */
-export async function signInPage({ settings }: Service): Promise<Document | undefined> {
-  const { prefix, pagesBelow, profiles, cookieOrigins = [], info } = settings;
-  if (profiles === undefined) return undefined;
-  const fromPage = prefix.slice(pagesBelow?.length ?? 0);
-  return pageOf("sign-in.html", {
-    prefix: fromPage,
-    users: profiles,
-    origins: cookieOrigins.join(" "),
-    title: info.title,
-  });
-}
-
-async function pageOf(name: string, tags: Readonly<Record<string, string>>): Promise<Document | undefined> {
+/** A page of the build, with these tags; `undefined` if it was not built. */
+export async function builtPage(
+  name: string,
+  tags: Readonly<Record<string, string>>,
+): Promise<Document | undefined> {
   const html = (await read(name))?.toString();
   if (html === undefined) return undefined;
   const nonce = randomBytes(18).toString("base64");

@@ -1,6 +1,5 @@
 /** The endpoints of documents outside the prefix: health checks, error codes, descriptions of the interface, pages and metrics. */
 import { type ProblemCode, problems } from "../../errors.ts";
-import { requireNoParameters } from "../../query/list-parameters.ts";
 import type { StoreHealth } from "../../store/port/store.ts";
 import { descriptionOf } from "../describe/descriptions.ts";
 import { absence, documentResult, rootPage } from "../documents/root-page.ts";
@@ -34,7 +33,8 @@ interface DocumentRow
   document(service: Service, asked: Asked): Document | undefined | Promise<Document | undefined>;
 }
 
-function publicDocument({ document, ...row }: DocumentRow): Endpoint {
+/** A row for a document outside the prefix, which every request gets. */
+export function publicDocument({ document, ...row }: DocumentRow): Endpoint {
   return {
     method: "GET",
     isOutside: true,
@@ -175,33 +175,15 @@ export const documentEndpoints: readonly Endpoint[] = [
     names: {
       file: { description: "The name of the file.", is: (name) => isName(name) && name !== "first-key" },
     },
-    exists: ({ settings }) => settings.console || settings.users !== undefined,
+    // The page for signing in, which sets the cookie, has files too.
+    exists: ({ settings }) => settings.console || settings.cookieOrigins !== undefined,
     document: async (service, { names, request }) =>
       (await import("../documents/console.ts")).consoleFile(service, `_console/${names.file}`, request),
-  }),
-  publicDocument({
-    ...page("getSignInPage"),
-    isInApplications: true,
-    path: "/_sign-in",
-    exists: ({ settings }) => settings.users !== undefined,
-    parse: (_, { route }) => requireNoParameters(withoutReturn(route.query)),
-    document: async (service) => (await import("../documents/console.ts")).signInPage(service),
-  }),
-  publicDocument({
-    ...page("changePassword"),
-    path: "/.well-known/change-password",
-    exists: ({ settings }) => settings.users?.methods.includes("password") === true,
-    document: () => ({
-      status: 303,
-      type: "text/plain",
-      body: "",
-      headers: { location: "/_sign-in#account" },
-    }),
   }),
 ];
 
 /** A page for people or one of its files, which no document describes. */
-function page(id: string) {
+export function page(id: string) {
   return {
     id,
     summary: "Get a page or one of its files",
@@ -209,13 +191,6 @@ function page(id: string) {
     isDescribed: () => false,
     successes: {},
   } as const;
-}
-
-/** A query string without `return`, which only the page itself reads. */
-function withoutReturn(query: string): string {
-  const parameters = new URLSearchParams(query);
-  parameters.delete("return");
-  return String(parameters);
 }
 
 /** In an application, a collection can have the path if the service has no descriptions. */

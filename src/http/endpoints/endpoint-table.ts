@@ -2,7 +2,6 @@
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import { EndpointTable, type OwnCollection } from "../endpoint/router.ts";
 import { accessCheckEndpoint } from "./access-check.ts";
-import { auditEndpoint } from "./audit-entries.ts";
 import { bulkEndpoint } from "./bulk-changes.ts";
 import { importEndpoint } from "./bulk-imports.ts";
 import { byKeyEndpoints } from "./by-unique-key.ts";
@@ -18,11 +17,7 @@ import { keyEndpoints } from "./keys.ts";
 import { resourceEndpoints } from "./one-resource.ts";
 import { changesEndpoint, restoreEndpoint } from "./resource-history.ts";
 import { batchEndpoint, rewindEndpoint } from "./several-collections.ts";
-import { signInEndpoints } from "./sign-in.ts";
-import { factorEndpoints } from "./sign-in-factors.ts";
-import { providerEndpoints } from "./sign-in-providers.ts";
 import { taskEndpoints } from "./tasks.ts";
-import { userAdministrationEndpoints } from "./user-administration.ts";
 
 /** What capabilities add to the table. */
 export interface AddedEndpoints {
@@ -42,11 +37,6 @@ export function createEndpointTable(added: AddedEndpoints): EndpointTable {
       configurationEndpoint,
       ...keyEndpoints,
       ...added.own,
-      ...signInEndpoints,
-      ...factorEndpoints,
-      ...providerEndpoints,
-      ...userAdministrationEndpoints,
-      auditEndpoint,
       feedEndpoint,
       collectionsEndpoint,
       ...documentEndpoints,

@@ -3,10 +3,11 @@
  * <provider>`. `ahead`: how far its clock is ahead, in milliseconds. `provider`: the settings of a provider as JSON. The folder has
  * the configuration file.
  */
+
+import type { PeopleSettings, Provider } from "../../../src/capabilities/users/user-settings.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
 import { Store } from "../../../src/store/core/store.ts";
-import type { Provider, UserSettings } from "../../../src/users/user-settings.ts";
 import { machineTime, pause } from "../../until.ts";
 
 /** What the test says to the program. */
@@ -50,18 +51,19 @@ const config = await loadConfig({
   env: { HOLDFAST_SECRET: Buffer.alloc(32, 7).toString("base64") },
   cwd: process.cwd(),
 });
-const users: UserSettings = {
-  ...(config.auth?.users as UserSettings),
+const users: PeopleSettings = {
+  ...(config.users as PeopleSettings),
   methods: ["password", "email", "providers"],
   providers: [JSON.parse(provider) as Provider],
+  providerSecrets: { work: "secret of work" },
 };
 const { origin } = await startServer(
   {
     ...config,
-    auth: { ...config.auth, users, keys: false, administrators: [] },
+    auth: { ...config.auth, keys: false, administrators: [] },
     tokens: undefined,
-    http: { ...config.http, users },
-    providerSecrets: { work: "secret of work" },
+    users,
+    http: { ...config.http, ofCapabilities: { users } },
   },
   { now: () => machineTime() + aheadMs },
 );

@@ -46,9 +46,7 @@ export const usersFaults: readonly Fault[] = [
     what: "A service where anyone can sign up starts with a collection without rules.",
     noticedBy: "test/config/user-options",
     test: "strangers who sign up are not colleagues: a collection without rules stops the start",
-    replacements: [
-      ["if (declared.rules.get(name) === defaultRules)", "if (declared.rules.get(name) === undefined)"],
-    ],
+    replacements: [["if (rules.get(name) === defaultRules)", "if (rules.get(name) === undefined)"]],
   },
   {
     name: "local-behind-proxy",
@@ -62,7 +60,9 @@ export const usersFaults: readonly Fault[] = [
     what: "A local service where people sign in answers for every Host, so a proxy that was forgotten does not show.",
     noticedBy: "test/http/users/own-host",
     test: "a local service where people sign in answers for loopback names only",
-    replacements: [["auth.users !== undefined && isLocal ?", "auth.users !== undefined && !isLocal ?"]],
+    replacements: [
+      ["http.cookieOrigins !== undefined && isLocal ?", "http.cookieOrigins !== undefined && !isLocal ?"],
+    ],
   },
   {
     name: "last-administrator-cascade",

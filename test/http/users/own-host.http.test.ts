@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { userSettings } from "../../../src/config/user-options.ts";
+import { userSettings } from "../../../src/capabilities/users/user-options.ts";
 import { type Config, compileConfig } from "../../../src/config.ts";
 import { StartError } from "../../../src/errors.ts";
 import { newSecret, readSecrets } from "../../../src/secrets.ts";

@@ -1,6 +1,6 @@
 /** What tests of passkeys share. */
 import type { TestContext } from "node:test";
-import type { UserSettings } from "../../../src/users/user-settings.ts";
+import type { UserSettings } from "../../../src/capabilities/users/user-settings.ts";
 import { machineTime } from "../../until.ts";
 import { bearer, bodyOf, type People, startPeople } from "./people.ts";
 import { SoftwarePasskey, type Wrong } from "./software-passkey.ts";

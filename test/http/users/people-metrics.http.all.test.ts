@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import { families } from "../../../src/server/people-metrics.ts";
+import { families } from "../../../src/capabilities/users/metrics.ts";
 import { type Exposition, familyOf, readExposition } from "../../metrics/exposition.ts";
 import { until } from "../../until.ts";
 import { settingsFor } from "../../users/mail-server.ts";

@@ -1,7 +1,7 @@
 /** A service with users, and people who sign in to it. Its mails are kept, as in every local service without a mail server. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { UserSettings } from "../../../src/users/user-settings.ts";
+import type { UserSettings } from "../../../src/capabilities/users/user-settings.ts";
 import { until } from "../../until.ts";
 import { type Answer, type Request, type Service, type ServiceOptions, startFor } from "../service.ts";
 

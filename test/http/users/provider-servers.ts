@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import OpenIdProvider from "oidc-provider";
-import type { Provider } from "../../../src/users/user-settings.ts";
+import type { Provider } from "../../../src/capabilities/users/user-settings.ts";
 import type { Answer, Service } from "../service.ts";
 
 /** Who signs in at the provider, and what it says about them. */

@@ -1,6 +1,6 @@
 /** What tests of the second factor share. */
 import type { TestContext } from "node:test";
-import type { UserSettings } from "../../../src/users/user-settings.ts";
+import type { UserSettings } from "../../../src/capabilities/users/user-settings.ts";
 import { machineTime, until } from "../../until.ts";
 import { codeAt } from "./authenticator-app.ts";
 import { bearer, bodyOf, goodPassword, type People, startPeople } from "./people.ts";

@@ -1,5 +1,5 @@
 /** The pages of the project, parsed as GitHub parses Markdown. */
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import GithubSlugger from "github-slugger";
 import type { Nodes, Root } from "mdast";
@@ -49,6 +49,9 @@ export const pageFiles: readonly string[] = [
   "client/README.md",
   "react-admin/README.md",
   "bench/README.md",
+  ...globSync(["src/**/README.md", "console/README.md", "tools/**/README.md"], {
+    exclude: ["**/node_modules"],
+  }).sort(),
 ].sort();
 
 const pages = new Map<string, Page>();

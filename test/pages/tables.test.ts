@@ -227,7 +227,10 @@ function packagesOf(folder: string): Set<string> {
 test("every file and folder that the documents about the code name exists", () => {
   const folders = ["src", "test", "bench", "docs", "client/src", "react-admin/src", "tools"];
   const paths = folders.flatMap((folder) => pathsBelow(folder).map((path) => `/${path}`));
-  for (const file of ["CONTRIBUTING.md", "docs/explanation/architecture.md", "docs/explanation/store.md"])
+  const pages = ["CONTRIBUTING.md", "docs/explanation/architecture.md", "docs/explanation/store.md"];
+  const ofFolders = globSync("{src,console}/**/README.md", { exclude: ["**/node_modules"] });
+  assert.ok(ofFolders.length > 8);
+  for (const file of [...pages, ...ofFolders])
     for (const { value } of nodesOf(readPage(file), "inlineCode")) {
       if (!/^[\w./-]+(?:\.ts|\/)$/.test(value)) continue;
       const end = `/${value.replace(/\/$/, "")}`;

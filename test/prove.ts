@@ -14,15 +14,9 @@ import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
 import { proveNoGrowth } from "./soak/prove.ts";
 
 /** The files that kill the service, the database or the receiver of a webhook. */
-const killFiles = [
-  "kill",
-  "retry",
-  "feed-kill",
-  "webhook-kill",
-  "rewind-kill",
-  "import-kill",
-  "task-kill",
-].map((name) => `test/durability/${name}`);
+const killFiles = ["kill", "retry", "feed-kill", "rewind-kill", "import-kill", "task-kill"]
+  .map((name) => `test/durability/${name}`)
+  .concat("test/capabilities/webhooks/kill");
 
 const proofs: Record<string, () => Promise<boolean>> = {
   files: () => run(jobsOf("prove"), {}),
@@ -71,10 +65,10 @@ const proofs: Record<string, () => Promise<boolean>> = {
   users: () =>
     runAtLength(
       [
-        "test/http/users/alike",
-        "test/http/users/hijack",
-        "test/postgres/ended-sessions",
-        "test/durability/users-kill",
+        "test/capabilities/users/http/alike",
+        "test/capabilities/users/http/hijack",
+        "test/capabilities/users/ended-sessions",
+        "test/capabilities/users/kill",
       ],
       {
         HOLDFAST_TEST_GUESSES: "10000",

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
-import { codeAt } from "../http/users/authenticator-app.ts";
-import { goodPassword } from "../http/users/people.ts";
-import { startOpenId } from "../http/users/provider-servers.ts";
+import { codeAt } from "../capabilities/users/http/authenticator-app.ts";
+import { goodPassword } from "../capabilities/users/http/people.ts";
+import { startOpenId } from "../capabilities/users/http/provider-servers.ts";
 import { machineTime } from "../until.ts";
 import { addAuthenticator, type Page } from "./browser.ts";
 import { tabTo } from "./console/focus.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { after, type TestContext, test } from "node:test";
-import { goodPassword, startPeople } from "../http/users/people.ts";
+import { goodPassword, startPeople } from "../capabilities/users/http/people.ts";
 import { addAuthenticator, type Browser, openBrowser, patienceMs } from "./browser.ts";
 
 const opened = await openBrowser();

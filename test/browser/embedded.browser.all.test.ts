@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
+import type { People } from "../capabilities/users/http/people.ts";
 import { startWithUsers } from "../http/embedded.ts";
-import type { People } from "../http/users/people.ts";
 import { until } from "../until.ts";
 import { faultsIn, field, heading, openPage, press, skip } from "./sign-in-page.ts";
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
-import { type People, startPeople } from "../http/users/people.ts";
+import { type People, startPeople } from "../capabilities/users/http/people.ts";
 import { type Browser, openBrowser, type Page, patienceMs, picturesFolder, watchPage } from "./browser.ts";
 
 const opened = await openBrowser();

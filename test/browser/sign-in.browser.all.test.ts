@@ -7,7 +7,7 @@ import { agentName } from "../../console/src/sign-in/agent-name.ts";
 import { returnTarget } from "../../console/src/sign-in/return-target.ts";
 import { signInPageTexts as texts } from "../../console/src/sign-in/sign-in-page-texts.ts";
 import { signInTexts } from "../../console/src/texts.ts";
-import { bearer, goodPassword, type People } from "../http/users/people.ts";
+import { bearer, goodPassword, type People } from "../capabilities/users/http/people.ts";
 import { machineTime, until } from "../until.ts";
 import type { Page } from "./browser.ts";
 import { focusOf, notLost, tabTo } from "./console/focus.ts";

@@ -10,10 +10,10 @@ import {
   type SignedIn,
   type User,
 } from "../../client/src/index.ts";
+import { codeAt } from "../capabilities/users/http/authenticator-app.ts";
+import { bearer, goodPassword, type People, startPeople } from "../capabilities/users/http/people.ts";
+import { fragmentOf, startOpenId, TestBrowser } from "../capabilities/users/http/provider-servers.ts";
 import { startFor } from "../http/service.ts";
-import { codeAt } from "../http/users/authenticator-app.ts";
-import { bearer, goodPassword, type People, startPeople } from "../http/users/people.ts";
-import { fragmentOf, startOpenId, TestBrowser } from "../http/users/provider-servers.ts";
 import { machineTime, until } from "../until.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 

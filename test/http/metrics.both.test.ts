@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
 import { processMetrics } from "../../src/observe/families.ts";
+import { startReceiver } from "../capabilities/webhooks/http/receiver.ts";
 import { type Exposition, familyOf, readExposition } from "../metrics/exposition.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";
 import { until } from "../until.ts";
@@ -11,7 +12,6 @@ import { families } from "./families.ts";
 import { follow } from "./follow.ts";
 import { type Service, type ServiceOptions, startFor, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
-import { startReceiver } from "./webhooks/receiver.ts";
 
 const own = { host: "127.0.0.1", port: 0 };
 

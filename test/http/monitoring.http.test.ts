@@ -4,13 +4,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
 import { parse } from "yaml";
+import { openToAll } from "../capabilities/users/http/people.ts";
 import { type Exposition, readExposition } from "../metrics/exposition.ts";
 import { selectedIn } from "../metrics/promql.ts";
 import { whyNoPromtool } from "../metrics/promtool.ts";
 import { families } from "./families.ts";
 import { startServiceForFile } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
-import { openToAll } from "./users/people.ts";
 
 const service = await startServiceForFile({
   metrics: { host: "127.0.0.1", port: 0 },

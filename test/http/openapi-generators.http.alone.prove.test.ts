@@ -5,10 +5,10 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { openToAll } from "../capabilities/users/http/people.ts";
 import { makeFolder } from "../folder.ts";
 import { startDescribed, unusual } from "./openapi-services.ts";
 import { startService } from "./service.ts";
-import { openToAll } from "./users/people.ts";
 
 /** What a program prints, on both outputs. Fails with it if the program fails. */
 async function printed(command: string, args: readonly string[], cwd?: string): Promise<string> {

@@ -7,6 +7,7 @@ import { accountsName, UserRecords } from "../../src/capabilities/users/user-rec
 import { put, remove } from "../../src/records.ts";
 import { openKeys, openStore } from "../../src/store/open.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../access/issuer.ts";
+import { bearer, bodyOf, goodPassword, type Signed, startPeople } from "../capabilities/users/http/people.ts";
 import { makeFolder } from "../folder.ts";
 import { machineTime, until } from "../until.ts";
 import { auth, type Caller, sendAs } from "./access/callers.ts";
@@ -20,7 +21,6 @@ import {
   startServiceForFile,
 } from "./service.ts";
 import { openTestStore } from "./test-store.ts";
-import { bearer, bodyOf, goodPassword, type Signed, startPeople } from "./users/people.ts";
 
 const pair = createPair("EdDSA");
 const text = { type: "string", maxLength: 99 } as const;

@@ -8,12 +8,12 @@ import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace
 import { fastify } from "fastify";
 import { createClient } from "holdfast-client";
 import { holdfast } from "../../src/index.ts";
+import { startReceiver } from "../capabilities/webhooks/http/receiver.ts";
 import { makeFolder } from "../folder.ts";
 import { type CollectedSpan, kinds, startCollector } from "../traces/collector.ts";
 import { until } from "../until.ts";
 import { startFor } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
-import { startReceiver } from "./webhooks/receiver.ts";
 
 const collector = await startCollector();
 const provider = new NodeTracerProvider({

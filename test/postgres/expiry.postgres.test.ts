@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { StoreClock } from "../../src/store-clock.ts";
+import { testClock } from "../capabilities/webhooks/http/clock.ts";
 import { startFor } from "../http/service.ts";
-import { testClock } from "../http/webhooks/clock.ts";
 import { machineTime, until } from "../until.ts";
 import { databaseFor } from "./databases.ts";
 

@@ -14,8 +14,8 @@ import {
   type People,
   problemOf,
   startPeople,
-} from "../../http/users/people.ts";
-import { startOpenId, TestBrowser } from "../../http/users/provider-servers.ts";
+} from "../../capabilities/users/http/people.ts";
+import { startOpenId, TestBrowser } from "../../capabilities/users/http/provider-servers.ts";
 import { machineTime, until } from "../../until.ts";
 import { inConsole, pressInDialog, skip } from "./console-page.ts";
 import { focusOf, tabTo } from "./focus.ts";

@@ -6,11 +6,11 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { administrationTexts, firstKeyTexts } from "../../../console/src/texts.ts";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { testClock } from "../../capabilities/webhooks/http/clock.ts";
+import { accept, startReceiver } from "../../capabilities/webhooks/http/receiver.ts";
 import { configuration } from "../../commands/cli.ts";
 import { atTerminal, skip as noTerminal } from "../../commands/terminal.ts";
 import { makeFolder } from "../../folder.ts";
-import { testClock } from "../../http/webhooks/clock.ts";
-import { accept, startReceiver } from "../../http/webhooks/receiver.ts";
 import { machineTime, until } from "../../until.ts";
 import { addressEnds, inConsole, pressInDialog, signIn, skip, startShop } from "./console-page.ts";
 

@@ -1,8 +1,8 @@
 /** A service in which every screen of the console has something to show, and the caller who can open all of them. */
 import assert from "node:assert/strict";
 import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
+import { type Receiver, startReceiver } from "../../capabilities/webhooks/http/receiver.ts";
 import type { Service } from "../../http/service.ts";
-import { type Receiver, startReceiver } from "../../http/webhooks/receiver.ts";
 import { machineTime, until } from "../../until.ts";
 import { seeds, startShop } from "./console-page.ts";
 

@@ -24,7 +24,7 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "token-after-expiry",
     what: "A token that was used before is accepted after its expiry.",
-    noticedBy: "test/access/tokens",
+    noticedBy: "test/capabilities/tokens/tokens",
     test: "is not checked again, and holds for no longer than it says",
     replacements: [
       [
@@ -120,7 +120,7 @@ export const accessFaults: readonly Fault[] = [
   {
     name: "key-of-user",
     what: "An API key whose subject is the id of an account acts as that user.",
-    noticedBy: "test/http/users/subjects",
+    noticedBy: "test/capabilities/users/http/subjects",
     test: "a key that was made for an account at the command line is refused, also once the account is deleted",
     replacements: [
       [

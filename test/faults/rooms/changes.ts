@@ -147,7 +147,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "old-receiver",
     what: "After a change of a webhook, deliveries still go out as it was before.",
-    noticedBy: "test/http/webhooks/changed",
+    noticedBy: "test/capabilities/webhooks/http/changed",
     test: "after the answer to a change, the old address gets nothing more",
     store: "postgres", // with two instances
     replacements: [

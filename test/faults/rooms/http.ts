@@ -206,7 +206,7 @@ export const httpFaults: readonly Fault[] = [
   {
     name: "earlier-addresses",
     what: "Every reader of profiles sees the earlier addresses and roles of accounts.",
-    noticedBy: "test/http/users/mirror",
+    noticedBy: "test/capabilities/users/http/mirror",
     test: "only administrators see what a profile showed earlier: in events, versions, lists at a time and the trash",
     replacements: [
       ["administers(service, caller)) return collection;", 'collection.name !== "") return collection;'],

@@ -5,7 +5,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "mail-for-all",
     what: "Every user of the machine can read the mails of a local service, and so its codes.",
-    noticedBy: "test/commands/local-mail",
+    noticedBy: "test/capabilities/users/local-mail",
     test: "each mail is a file that only its user reads, and the output names its path and never its code",
     replacements: [
       ["mode: 0o600,", "mode: 0o644,"],
@@ -15,7 +15,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "sealed-anywhere",
     what: "A sealed text does not belong to its place, so a copy of it can be read at another one.",
-    noticedBy: "test/users/vault",
+    noticedBy: "test/secrets/vault",
     test: "a sealed text of another place, purpose or secret cannot be opened",
     replacements: [
       ["    cipher.setAAD(Buffer.from(place));", ""],
@@ -25,14 +25,14 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "any-secret",
     what: "A service starts with another secret than the one that the store was used with.",
-    noticedBy: "test/users/open-vault",
+    noticedBy: "test/secrets/open-vault",
     test: "sqlite: a store that was used with a secret opens with no other one",
     replacements: [["!names.includes(known.value.first)", "names.length === 0"]],
   },
   {
     name: "own-secret-each",
     what: "Of several services that start at once on a new store, each keeps the secret that it made itself.",
-    noticedBy: "test/users/open-vault",
+    noticedBy: "test/secrets/open-vault",
     test: "sqlite: of many that start at once, all get the secret that one of them made",
     replacements: [
       [
@@ -44,21 +44,21 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "strangers-without-rules",
     what: "A service where anyone can sign up starts with a collection without rules.",
-    noticedBy: "test/config/user-options",
+    noticedBy: "test/capabilities/users/user-options",
     test: "strangers who sign up are not colleagues: a collection without rules stops the start",
     replacements: [["if (rules.get(name) === defaultRules)", "if (rules.get(name) === undefined)"]],
   },
   {
     name: "local-behind-proxy",
     what: "A service behind a proxy counts as local, so it needs neither an address nor a secret.",
-    noticedBy: "test/config/user-options",
+    noticedBy: "test/capabilities/users/user-options",
     test: "a loopback host alone makes a service local, if nothing says that others reach it",
     replacements: [['get("tls"), get("trustProxy")[0],', 'get("tls"),']],
   },
   {
     name: "forgotten-proxy",
     what: "A local service where people sign in answers for every Host, so a proxy that was forgotten does not show.",
-    noticedBy: "test/http/users/own-host",
+    noticedBy: "test/capabilities/users/http/own-host",
     test: "a local service where people sign in answers for loopback names only",
     replacements: [
       ["http.cookieOrigins !== undefined && isLocal ?", "http.cookieOrigins !== undefined && !isLocal ?"],
@@ -67,7 +67,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "last-administrator-cascade",
     what: "The profile of the last administrator goes with a resource that it refers to.",
-    noticedBy: "test/http/users/deletion",
+    noticedBy: "test/capabilities/users/http/deletion",
     test: "the profile of the last administrator cannot be deleted, whichever way",
     replacements: [
       [
@@ -79,7 +79,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "audit-of-strangers",
     what: "The audit shows the addresses that strangers have typed.",
-    noticedBy: "test/http/users/audit-strangers",
+    noticedBy: "test/capabilities/users/http/audit-strangers",
     test: "wrong passwords for one address are counted by the minute, and show no text, and no address but that of an account",
     replacements: [
       [
@@ -91,14 +91,14 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "audit-counts-one",
     what: "Wrong proofs at the same time count as one in the audit.",
-    noticedBy: "test/users/audit",
+    noticedBy: "test/capabilities/users/audit",
     test: "what is refused at the same time is one entry with its number, also from two instances",
     replacements: [["(entry.count ?? 0) + group.count", "(entry.count ?? 0) + 1"]],
   },
   {
     name: "one-factor-reset",
     what: "A reset of the password begins a session without the second factor.",
-    noticedBy: "test/http/users/second-factor",
+    noticedBy: "test/capabilities/users/http/second-factor",
     test: "a code by mail and a reset are the first factor only",
     replacements: [
       [
@@ -110,28 +110,28 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "code-twice",
     what: "The code of an authenticator app works again in the same 30 seconds.",
-    noticedBy: "test/http/users/second-factor",
+    noticedBy: "test/capabilities/users/http/second-factor",
     test: "after an authenticator app is set up, a sign-in asks for its code, and each code works once",
     replacements: [["step <= account.totp.step", "step < account.totp.step"]],
   },
   {
     name: "ticket-of-before",
     what: "The ticket of a sign-in works after the password or the factors have changed.",
-    noticedBy: "test/http/users/second-factor",
+    noticedBy: "test/capabilities/users/http/second-factor",
     test: "a change of letters in the address ends a sign-in that waits for the second factor",
     replacements: [["|| stampOf(found.value) !== asked.stamp", ""]],
   },
   {
     name: "ticket-twice",
     what: "A ticket for a passkey or a second factor can be used again.",
-    noticedBy: "test/http/users/passkeys",
+    noticedBy: "test/capabilities/users/http/passkeys",
     test: "somebody adds a passkey and signs in with it alone, and each challenge works once",
     replacements: [["const id = ticketId(nonce);", "const id = ticketId(ticket + Math.random());"]],
   },
   {
     name: "no-second-factor-needed",
     what: "A session whose user must first set up a second factor can do everything.",
-    noticedBy: "test/http/users/second-factor",
+    noticedBy: "test/capabilities/users/http/second-factor",
     test: "who must have a second factor can only set one up",
     replacements: [
       [
@@ -143,14 +143,14 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "device-of-anyone",
     what: "A passkey counts although the device has not verified its user.",
-    noticedBy: "test/http/users/passkeys",
+    noticedBy: "test/capabilities/users/http/passkeys",
     test: "what is signed must be the challenge, the service, its pages, and a verified user",
     replacements: [["requireUserVerification: true,", "requireUserVerification: false,"]],
   },
   {
     name: "readable-webhook-secret",
     what: "The store keeps the secret of a new or changed webhook readable, although the service has a secret of its own.",
-    noticedBy: "test/http/webhooks/kept-secrets",
+    noticedBy: "test/capabilities/webhooks/http/kept-secrets",
     test: "a service does not start with the secret of a webhook that none of its secrets opens, and says which one",
     replacements: [
       ["secret: parts.secrets.keep(id, secret ?? after.secret),", "secret: secret ?? after.secret,"],
@@ -159,7 +159,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "old-key-of-webhooks",
     what: "A start leaves the secrets of webhooks encrypted with a secret of the service that is about to be removed.",
-    noticedBy: "test/http/webhooks/kept-secrets",
+    noticedBy: "test/capabilities/webhooks/http/kept-secrets",
     test: "a service does not start with the secret of a webhook that none of its secrets opens, and says which one",
     replacements: [
       [
@@ -183,7 +183,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "respelled-seal",
     what: "A sealed text is also opened in another spelling, so a used ticket works again.",
-    noticedBy: "test/users/vault",
+    noticedBy: "test/secrets/vault",
     test: "a sealed text has one spelling",
     replacements: [
       [
@@ -196,7 +196,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "import-over-an-account",
     what: "An import by a key sets the address or the roles in the profile of an account.",
-    noticedBy: "test/http/users/mirror",
+    noticedBy: "test/capabilities/users/http/mirror",
     test: "no import changes them in the profile of an account, and an import sets them in another profile",
     replacements: [
       [
@@ -208,7 +208,7 @@ export const usersFaults: readonly Fault[] = [
   {
     name: "mails-of-strangers",
     what: "Strangers who ask for many mails keep the owner of an address from getting a code.",
-    noticedBy: "test/users/tickets",
+    noticedBy: "test/capabilities/users/tickets",
     test: "the owner of an address gets a mail when strangers have used up those of the service",
     replacements: [["isOwner === true ? [toAddress] : [toAddress, ofService]", "[toAddress, ofService]"]],
   },

@@ -6,6 +6,7 @@ import type { Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { AuditSource } from "./audit.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { Beginning, Current, Flows, SignedIn, Visitor } from "./flows.ts";
 import { endInvitations, type Invitations, requireEnding, taken } from "./invitations.ts";
 import { readAddress } from "./mail-address.ts";
 import type { OwnAccount } from "./own-account.ts";
@@ -14,7 +15,6 @@ import { endingOfOther } from "./sessions.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import type { GivenTicket, TicketProof, Tickets } from "./tickets.ts";
 import type { Account, Invitation, Ticket } from "./user-records.ts";
-import type { Beginning, Current, Flows, SignedIn, Visitor } from "./users.ts";
 
 /** What mails say to the address that an account has. */
 const proposedNotice =

@@ -10,12 +10,12 @@ import type { Key } from "../../store/port/stored.ts";
 import type { AddressChanges } from "./address-changes.ts";
 import type { AuditKind, AuditSource } from "./audit.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { Flows } from "./flows.ts";
 import { anyAddress, endInvitations, linkTo } from "./invitations.ts";
 import { endIdentities } from "./providers.ts";
 import { endingOf } from "./sessions.ts";
 import { endTickets, newTicketText } from "./tickets.ts";
 import { type Account, accountsName, type Invitation, invitationsName, principalOf } from "./user-records.ts";
-import type { Flows } from "./users.ts";
 
 /** How long the link for the first administrator can be used, in milliseconds. */
 const firstMs = 600_000;

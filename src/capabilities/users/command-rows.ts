@@ -1,6 +1,6 @@
 /** The rows of `holdfast users`. They load the code that does the work only when the command runs. */
 import { type CommandLine, type CommandRow, urlOptions } from "../../command.ts";
-import type { OpenUsers } from "./loaded.ts";
+import type { OpenUsers } from "./open-users.ts";
 import type { PeopleSettings } from "./user-settings.ts";
 
 /** What the commands get. */

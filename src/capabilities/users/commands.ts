@@ -6,7 +6,7 @@ import { StartError } from "../../errors.ts";
 import type { AccountChange } from "./administration.ts";
 import type { UsersLine } from "./command-rows.ts";
 import { addressKey } from "./mail-address.ts";
-import type { People } from "./people.ts";
+import type { People } from "./open-users.ts";
 import type { Account } from "./user-records.ts";
 import type { Users } from "./users.ts";
 

@@ -1,10 +1,10 @@
 /** What the audit records of proofs that were wrong, and of limits that were reached. */
 import { Problem } from "../../errors.ts";
 import type { Audit, AuditKind } from "./audit.ts";
+import type { UserMeter, Visitor } from "./flows.ts";
 import { readMailAddress } from "./mail-address.ts";
 import { ticketId } from "./tickets.ts";
 import type { UserRecords } from "./user-records.ts";
-import type { UserMeter, Visitor } from "./users.ts";
 
 /** A request for a proof, or for a mail, that has failed. */
 export interface FailedRequest {

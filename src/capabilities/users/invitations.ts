@@ -3,11 +3,11 @@ import { Problem } from "../../errors.ts";
 import { put, remove, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import type { AuditSource } from "./audit.ts";
+import type { Flows } from "./flows.ts";
 import { type MailAddress, readAddress } from "./mail-address.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import { newTicketText, ticketId } from "./tickets.ts";
 import { type Invitation, invitationsName, type UserRecords } from "./user-records.ts";
-import type { Flows } from "./users.ts";
 
 /** How long an invitation can be used, in milliseconds. */
 const invitationMs = 7 * 24 * 3_600_000;

@@ -1,5 +1,5 @@
 /** The code of users, as the core loads it. Without `auth.users`, the code of people is not loaded. */
-import type { EndpointOf, InStore, Loaded, OpenCapability } from "../../capability.ts";
+import type { InStore, Loaded } from "../../capability.ts";
 import { Records } from "../../records.ts";
 import { auditEndpoint } from "./endpoints/audit-entries.ts";
 import { pageEndpoints } from "./endpoints/pages.ts";
@@ -9,20 +9,12 @@ import { providerEndpoints } from "./endpoints/sign-in-providers.ts";
 import { userAdministrationEndpoints } from "./endpoints/user-administration.ts";
 import { requirePassword } from "./mail/mail-settings.ts";
 import { families } from "./metrics.ts";
-import type { People, ReplacedParts } from "./people.ts";
+import type { OpenUsers } from "./open-users.ts";
+import type { ReplacedParts } from "./people.ts";
 import { requireProviderSecrets } from "./provider-options.ts";
 import type { Account } from "./user-records.ts";
 import type { PeopleSettings } from "./user-settings.ts";
 import { warningsAbout } from "./warnings.ts";
-
-/** The open capability. */
-export interface OpenUsers extends OpenCapability {
-  /** `undefined` without `auth.users`. */
-  people?: People;
-}
-
-/** A row of the table of endpoints. */
-export type UsersEndpoint = EndpointOf<OpenUsers, PeopleSettings | undefined>;
 
 const inStore: InStore<PeopleSettings | undefined> = {
   // Tokens of the other store must not work in two places.

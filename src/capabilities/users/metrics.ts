@@ -9,9 +9,9 @@ import {
   plain,
   type Samples,
 } from "../../observe/metrics-source.ts";
+import type { UserMeter } from "./flows.ts";
 import type { MailQueue } from "./mail/mail-queue.ts";
 import type { PasswordHasher } from "./password-hash.ts";
-import type { UserMeter } from "./users.ts";
 
 /** Every metric, by name. */
 export const families = {

@@ -1,8 +1,8 @@
 /** New passwords: whether others can guess them, and their hashes. */
 import { Problem } from "../../errors.ts";
+import type { UserParts, Visitor } from "./flows.ts";
 import { isBreached, normalizedPassword, refusedPassword } from "./password-rules.ts";
 import type { Account } from "./user-records.ts";
-import type { UserParts, Visitor } from "./users.ts";
 
 type Profile = Readonly<Record<string, unknown>>;
 

@@ -2,11 +2,11 @@
 import { Problem } from "../../errors.ts";
 import { put, type Versioned } from "../../records.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { Current, Flows, SignedIn, Visitor } from "./flows.ts";
 import type { NewPasswords } from "./new-passwords.ts";
 import { confirmedMs, endingOf, isKey, maxUserKeys, newSession, skewMs, type UserKey } from "./sessions.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import { type Account, accountsName, type Session } from "./user-records.ts";
-import type { Current, Flows, SignedIn, Visitor } from "./users.ts";
 
 /** What changes of the own account depend on. */
 export interface OwnAccountParts extends Flows {

@@ -8,12 +8,12 @@ import type {
 } from "@simplewebauthn/server";
 import { Problem } from "../../errors.ts";
 import type { AuditKind } from "./audit.ts";
+import type { Flows, SignedIn, Visitor } from "./flows.ts";
 import { guessPolicies } from "./guess-limits.ts";
 import type { SealedTickets } from "./sealed-tickets.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import type { GivenTicket } from "./tickets.ts";
 import type { Account, Passkey } from "./user-records.ts";
-import type { Flows, SignedIn, Visitor } from "./users.ts";
 
 /** The most passkeys of a user. */
 const maxPasskeys = 10;

@@ -10,39 +10,25 @@ import type { Service } from "../../http/service.ts";
 import { decide, proposeNew } from "../../http/writes/decide.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { Audit } from "./audit.ts";
+import type { Profiles } from "./flows.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { HourlyWork } from "./hourly.ts";
-import type { OpenUsers } from "./loaded.ts";
 import { MailFolder } from "./mail/local-mail.ts";
 import { type KeptMail, MailQueue } from "./mail/mail-queue.ts";
 import { usualMailsPerHour } from "./mail/mail-settings.ts";
 import { metricsOf, PeopleCounts } from "./metrics.ts";
 import { Mirror } from "./mirror.ts";
-import {
-  createPasswordHasher,
-  hashMethods,
-  joinPasswordHasher,
-  type PasswordHasher,
-} from "./password-hash.ts";
+import type { OpenUsers } from "./open-users.ts";
+import { createPasswordHasher, hashMethods, joinPasswordHasher } from "./password-hash.ts";
 import { sweepSessions } from "./sessions.ts";
 import { UserRecords } from "./user-records.ts";
 import type { PeopleSettings, UserSettings } from "./user-settings.ts";
-import { type Profiles, Users } from "./users.ts";
+import { Users } from "./users.ts";
 
 /** What a program or test can replace. */
 export interface ReplacedParts {
   /** Called with each mail that a local service keeps instead of sending it. */
   onLocalMail?: (mail: KeptMail) => void;
-}
-
-/** The people of a service. */
-export interface People {
-  users: Users;
-  mail: MailQueue;
-  /** Hashes passwords, for all threads. */
-  passwords: PasswordHasher;
-  /** The mails that the main thread has kept. Absent unless the service is local, without a mail server. */
-  keptMails?: (() => Promise<readonly KeptMail[]>) | undefined;
 }
 
 /** Opens the people. Nothing works before `prepare`. */

@@ -8,8 +8,10 @@ import { Problem } from "../../errors.ts";
 import { put, remove, type Versioned } from "../../records.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { inNewEpoch } from "./factors.ts";
+import type { Current, Flows, Visitor } from "./flows.ts";
 import type { OwnAccount } from "./own-account.ts";
 import { type Claims, ProviderClient, type Transaction } from "./provider-client.ts";
+import type { Begun } from "./second-factor.ts";
 import { endingOf } from "./sessions.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import { newTicketText, type Tickets, ticketId, ticketMs } from "./tickets.ts";
@@ -23,7 +25,6 @@ import {
   ticketsName,
 } from "./user-records.ts";
 import type { Provider } from "./user-settings.ts";
-import type { Begun, Current, Flows, Visitor } from "./users.ts";
 
 /** What mails say about a change. */
 const notices = {

@@ -8,6 +8,7 @@ import type { Change } from "../../store/port/commit.ts";
 import type { AuditKind } from "./audit.ts";
 import { isKnownDevice } from "./devices.ts";
 import { isMissingFactor, isRequired, type SecondFactorKind, secondFactorsOf, stampOf } from "./factors.ts";
+import type { Beginning, Current, Flows, SignedIn, Visitor } from "./flows.ts";
 import { guessPolicies, type Taken } from "./guess-limits.ts";
 import type { OwnAccount } from "./own-account.ts";
 import type { CreationOptions, PasskeyResponse, Passkeys, RequestOptions } from "./passkeys.ts";
@@ -16,7 +17,6 @@ import { endingOf } from "./sessions.ts";
 import { signInFailed } from "./sign-in-failed.ts";
 import { type GivenTicket, newCode, readCode, ticketId } from "./tickets.ts";
 import { type Account, accountsName, type Passkey, type Totp } from "./user-records.ts";
-import type { Beginning, Current, Flows, SignedIn, Visitor } from "./users.ts";
 
 /** A sign-in that needs the second factor. */
 export interface SecondStep extends GivenTicket {
@@ -25,6 +25,9 @@ export interface SecondStep extends GivenTicket {
   /** What the browser's `navigator.credentials.get` needs for a passkey. */
   passkey?: RequestOptions | undefined;
 }
+
+/** How a sign-in ends: with a session, or with the question for the second factor. */
+export type Begun = SignedIn | SecondStep;
 
 /** A proof by a second factor: exactly one of the last three. */
 export interface SecondProof {

@@ -5,7 +5,7 @@ import type { PageAsked } from "../../../http/operations/page-parameters.ts";
 import { notFound } from "../../../http/operations/result.ts";
 import { inQuery, Violations } from "../../../query/violations.ts";
 import type { AuditEntry, AuditQuery } from "../audit.ts";
-import type { UsersEndpoint } from "../loaded.ts";
+import type { UsersEndpoint } from "../open-users.ts";
 import { answer, time, timeText } from "./sign-in.ts";
 import { hasUsers } from "./user-administration.ts";
 

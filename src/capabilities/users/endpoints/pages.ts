@@ -2,7 +2,7 @@
 import { builtPage } from "../../../http/documents/console.ts";
 import { page, publicDocument } from "../../../http/endpoints/documents.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
-import type { UsersEndpoint } from "../loaded.ts";
+import type { UsersEndpoint } from "../open-users.ts";
 
 /** The endpoints. No document describes them. */
 export const pageEndpoints: readonly UsersEndpoint[] = [

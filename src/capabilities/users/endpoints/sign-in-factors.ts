@@ -14,7 +14,7 @@ import {
 import { notFound } from "../../../http/operations/result.ts";
 import type { Service } from "../../../http/service.ts";
 import { inBody, Violations } from "../../../query/violations.ts";
-import type { UsersEndpoint } from "../loaded.ts";
+import type { UsersEndpoint } from "../open-users.ts";
 import type { PasskeyResponse } from "../passkeys.ts";
 import type { AddedFactor, SecondProof } from "../second-factor.ts";
 import type { GivenTicket } from "../tickets.ts";

@@ -6,7 +6,7 @@ import { notFound, type Result } from "../../../http/operations/result.ts";
 import { jsonType } from "../../../http/protocol/message.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { inQuery, Violations } from "../../../query/violations.ts";
-import type { UsersEndpoint } from "../loaded.ts";
+import type { UsersEndpoint } from "../open-users.ts";
 import type { Identity } from "../user-records.ts";
 import type { UserSettings } from "../user-settings.ts";
 import type { Users } from "../users.ts";

@@ -22,13 +22,14 @@ import { jsonType } from "../../../http/protocol/message.ts";
 import type { Service } from "../../../http/service.ts";
 import { inBody, Violations } from "../../../query/violations.ts";
 import type { AuditKind } from "../audit.ts";
-import type { UsersEndpoint } from "../loaded.ts";
+import type { Current, Visitor } from "../flows.ts";
+import type { UsersEndpoint } from "../open-users.ts";
 import type { PasskeyProof } from "../passkeys.ts";
-import type { SecondStep } from "../second-factor.ts";
+import type { Begun, SecondStep } from "../second-factor.ts";
 import type { GivenTicket, TicketProof } from "../tickets.ts";
 import type { Account, Session } from "../user-records.ts";
 import { maxKeyMs, type UserSettings } from "../user-settings.ts";
-import type { Begun, Confirmation, Current, Proof, SignUpAsked, Users, Visitor } from "../users.ts";
+import type { Confirmation, Proof, SignUpAsked, Users } from "../users.ts";
 
 /** What a request has sent, and who has sent it. */
 export interface Sent {

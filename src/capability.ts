@@ -24,7 +24,10 @@ import type { Vault } from "./secrets.ts";
 import type { StoreAddress } from "./store/address.ts";
 import type { Store } from "./store/port/store.ts";
 
-/** The face of a capability: what the program must know before it loads any other code of it, such as for `--help`. */
+/**
+ * The face of a capability: what the program must know before it loads any other code of it, such as for `--help`. `Opened`: its open
+ * capability. `Replaced`: what a test can put in place of its parts.
+ */
 export interface Capability<
   Name extends string = string,
   Options extends OptionRows = OptionRows,
@@ -44,10 +47,11 @@ export interface Capability<
   check?(settings: Settings, rest: RestOfConfiguration): void;
   /** Whether callers can authenticate with these settings. @default they cannot */
   isCredential?(settings: Settings): boolean;
-  /** The option with which the service always encrypts, and needs a secret. @default `undefined`: none does */
+  /** The option that makes `HOLDFAST_SECRET` necessary, such as `auth.users`. @default `undefined`: none does */
   encryptsFor?(settings: Settings): string | undefined;
-  /** What the HTTP interface of the core does because of these settings. @default nothing */
+  /** Settings of the HTTP interface that follow from these, such as the origins that can send cookies. @default none */
   forHttp?(settings: Settings): Partial<Pick<HttpSettings, "cookieOrigins" | "profiles" | "consoleTags">>;
+  /** Its commands, by name. */
   readonly commands?: Readonly<Record<string, CommandRow<CommandLine<Opened, Settings>>>>;
   /** Loads its code. */
   load(): Promise<Loaded<Settings, Opened, Replaced>>;
@@ -94,7 +98,7 @@ export interface RestOfConfiguration {
   openCollections: boolean;
   isLocal: boolean;
   isEmbedded: boolean;
-  /** Whether the service knows its address for its users. */
+  /** Whether `publicUrl` is set, or the service is local. */
   hasUrl: boolean;
 }
 
@@ -113,16 +117,17 @@ export function define<
 export interface Loaded<Settings = never, Opened extends OpenCapability = never, Replaced = never> {
   /** Rows of the table of endpoints. Each handler gets the open capability. */
   readonly endpoints?: readonly EndpointOf<Opened, Settings>[];
-  /** Its internal collections that administrators use with the paths of a collection, as documents describe them. */
+  /** The `collections` of the open capability, for documents, which are also made without a service. */
   readonly describedCollections?: readonly OwnCollection[];
-  /** Its metrics, by name. */
+  /** The descriptions of its metrics, by name. `metrics` of the open capability has their values. */
   readonly families?: Readonly<Record<string, Family>>;
+  /** What it does with the content of a store, without being open. */
   readonly inStore?: InStore<Settings>;
   /** What its settings need outside the configuration, such as files and secrets. */
   readonly needs?: readonly Need<Settings>[];
   /** Sentences for `holdfast check` about what is valid, and perhaps a mistake. */
   warnings?(settings: Settings, checked: CheckedConfiguration): string[];
-  /** Opens it in this thread, before the store is prepared. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
+  /** Opens it in this thread, before the store is reached and has its tables. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
   open(core: Core, settings: Settings, replaced: Replaced | undefined): Opened | Promise<Opened>;
 }
 
@@ -154,23 +159,23 @@ export interface CheckedConfiguration {
   administrators: readonly AdministratorRule[];
 }
 
-/** What a capability does with a store in which no service runs. */
+/** What a capability does with the content of a store, mostly for commands such as `holdfast restore`. */
 export interface InStore<Settings = never> {
   /** Whether the store has something of it that only a secret of the service opens. */
   hasEncrypted?(store: Store): Promise<boolean>;
   /**
-   * Keeps a store from acting as the one that it was made of. `moved`: it takes the place of the other one. `at`: Unix time in
-   * milliseconds. Returns what it has done.
+   * Stops what both stores would do after a copy or a restore, such as deliveries and sessions. `moved`: the new store takes the place of
+   * the other one. `at`: Unix time in milliseconds. Returns what it has done.
    */
   quieten?(
     store: Store,
     how: { made: "copied" | "moved" | "restored"; at: number },
   ): Promise<Done | undefined>;
-  /** Replaces what a lost secret has encrypted. */
+  /** Makes new secrets in place of those that a lost secret has encrypted. */
   replaceLost?(store: Store, how: { vault: Vault; now: () => number }): Promise<Replacement>;
   /** Removes what it knows about a resource that is erased. `at`: Unix time in milliseconds. Returns what it has done. */
   erase?(store: Store, id: string, at: number): Promise<string | undefined>;
-  /** The attributes of a collection that follow something outside it. */
+  /** The attributes of a collection that show something outside it, as `Participant.mirrored` does in a service. */
   mirrored?(store: Store, collection: Collection, settings: Settings): Promise<Mirrored | undefined>;
   /** The internal collection whose ids are subjects of callers, so that no API key can have them. */
   subjects?(settings: Settings): string | undefined;
@@ -193,7 +198,7 @@ export interface Replacement {
 
 /** What the core gives to a capability, in each thread. */
 export interface Core {
-  /** The service, while it opens. It gets what capabilities add when all of them are open. */
+  /** The service. Until all capabilities are open, it lacks what they add. */
   service: Service;
   store: Store;
   /** The address of the store. */
@@ -217,7 +222,7 @@ export interface Core {
   call: ((method: string, ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
   /** Shows a text on the terminal of the operator, if there is one. Other outputs are often kept. */
   showOnTerminal(text: string): void;
-  /** Whether a monitor can read what it counts. */
+  /** Whether metrics are on. */
   isMetered: boolean;
   /** `undefined` without an SDK of OpenTelemetry. */
   tracing: WorkTracing | undefined;
@@ -225,25 +230,28 @@ export interface Core {
 
 /** An open capability. The core reads these places once, at the start. */
 export interface OpenCapability {
-  /** Prepares the store before the service is ready. Throws StartError and the errors of the store. */
+  /**
+   * Prepares the store before the service is ready. After UNAVAILABLE, it is called again, so it must be repeatable. Throws StartError and
+   * the errors of the store.
+   */
   prepare?(thread: ThreadWork): Promise<void>;
-  /** Begins its work, when the whole service is open. */
+  /** Begins its work, when the whole service is open. The store can still be out of reach until `service.hasStarted()`. */
   start?(thread: ThreadWork): void;
   /** Ends its work. The store is still open. */
   stop?(): Promise<void>;
-  /** Its internal collections that administrators use with the paths of a collection. */
+  /** Its internal collections that administrators use with the paths of a collection, with what takes part in their writes. */
   readonly collections?: readonly (OwnCollection & { participant: Participant })[];
   /** What takes part in the writes of declared collections, by the name of the collection. */
   readonly participants?: ReadonlyMap<string, Participant>;
-  /** Adds changes to each commit. Only one capability can. */
+  /** Adds changes to each commit. The first capability that has it counts. */
   readonly joinCommit?: JoinCommit | undefined;
-  /** Opens a further kind of credential, when the store is prepared or cannot be reached yet. Throws StartError. */
+  /** Opens a further kind of credential. Called once, after the first try to reach the store, even if that failed. Throws StartError. */
   openAuthenticator?(): Promise<Authenticator | undefined>;
-  /** What it adds to the administration of API keys. Only one capability can. */
+  /** What it adds to the administration of API keys. The first capability that has it counts. */
   readonly aboutKeys?: Pick<KeyAdministration, "isOfUser" | "note">;
   /** What the main thread does for one other thread, by name. Called once for each of them. */
   methods?(): Readonly<Record<string, (...args: never[]) => unknown>>;
-  /** A link for the first person who administers the service; `undefined` if there is one. Throws the errors of the store. */
+  /** A link for the first person who administers the service; `undefined` if somebody does already. Throws the errors of the store. */
   firstLink?(): Promise<string | undefined>;
   /** What the operator sees at the start, by a short name. */
   readonly announced?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Every capability. No other file of the core names one. */
+/** Every capability. No other file of the core imports from one. */
 import type {
   Capability,
   CheckedConfiguration,
@@ -24,12 +24,12 @@ import { tokens } from "./tokens/capability.ts";
 import { users } from "./users/capability.ts";
 import { webhooks } from "./webhooks/capability.ts";
 
-/** In the order in which they open, and of their rows in tables. A token can be any text, so the credentials of others come before it. */
+/** The order in which they open, and of their rows in tables. `tokens` is last: it takes any text as a token, so the others must look first. */
 const all = [webhooks, users, tokens] as const;
 
 type Known = (typeof all)[number];
 type CodeOf<C extends Known> = Awaited<ReturnType<C["load"]>>;
-/** The intersection of the members of a union. */
+/** A type that has the members of all members of a union. */
 type Every<T> = (T extends unknown ? (each: T) => void : never) extends (all: infer I) => void ? I : never;
 type Options = Every<Known["options"]>;
 
@@ -50,10 +50,10 @@ export type ReplacedInCapabilities = {
 /** The options of all capabilities. */
 export const optionsOfCapabilities = Object.assign({}, ...all.map(({ options }) => options)) as Options;
 
-/** The settings of each capability. A function throws StartError if its settings have faults. */
+/** For each capability, a function that returns its settings. It throws StartError if they have faults. */
 export type SettingsReading = { [Name in CapabilityName]: () => SettingsOfCapabilities[Name] };
 
-/** Reads the settings of each capability by itself with `read`, so that a fault of one hides no fault of another. */
+/** Reads the settings of each capability. `read` collects the faults of each, so that a fault of one hides no fault of another. */
 export function readSettings(
   get: Get<Options>,
   around: Surroundings,
@@ -69,7 +69,7 @@ export function settingsIn(reading: SettingsReading): SettingsOfCapabilities {
   return Object.fromEntries(settings) as unknown as SettingsOfCapabilities;
 }
 
-/** The reading of settings that have no faults. */
+/** A reading of settings that were checked before. It never throws. */
 export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
   const readings = all.map(({ name }) => [name, () => settings[name]]);
   return Object.fromEntries(readings) as SettingsReading;
@@ -186,6 +186,7 @@ export function endpointsOf(
   opened: ReadonlyMap<string, OpenCapability> = new Map(),
 ): AddedEndpoints {
   type Exists = NonNullable<Endpoint["exists"]>;
+  // All endpoints of a path must have the same function.
   const existing = new Map<unknown, Exists>();
   const existsWith = (name: string, exists: NonNullable<EndpointOf<never, never>["exists"]>): Exists => {
     const known = existing.get(exists);

@@ -147,7 +147,7 @@ const commands: Readonly<Record<string, CommandRow<Run>>> = {
   restore: {
     summary: "Create the store from a backup",
     description:
-      "Create the store from a backup. The store must not exist yet. Webhooks are disabled, so that the restored store does not call their receivers again.",
+      "Create the store from a backup. The store must not exist yet. Webhooks are disabled, so that the restored store does not call their receivers again. Sessions of users end.",
     arguments: { "<file>": "backup to restore" },
     examples: ["restore shop-backup.db --store sqlite:shop.db"],
     run: async ([file]: [string], { flags, env }) =>
@@ -296,13 +296,13 @@ function ofCapabilities(): Record<string, CommandRow<Run>> {
 
 /** The same command and its subcommands, run with what a capability gets. */
 function withLine<Line>(
-  { commands = {}, run, ...row }: CommandRow<Line>,
+  { commands, run, ...row }: CommandRow<Line>,
   lineOf: (how: Run) => Promise<Line>,
 ): CommandRow<Run> {
-  const inner = Object.entries(commands).map(([name, each]) => [name, withLine(each, lineOf)]);
+  const inner = Object.entries(commands ?? {}).map(([name, each]) => [name, withLine(each, lineOf)]);
   return {
     ...row,
-    commands: Object.fromEntries(inner),
+    ...(commands && { commands: Object.fromEntries(inner) }),
     ...(run && { run: async (args, how) => run(args, await lineOf(how)) }),
   };
 }

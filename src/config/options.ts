@@ -13,6 +13,7 @@ type GivenMetrics = "administrators" | number | `${string}:${number}`;
 
 type LimitName = keyof typeof defaultLimits;
 
+/** `most`: the largest value. `defaultLimits` has the default. */
 function limit(name: LimitName, most: number, about: string): Option<number> {
   return option({ fallback: defaultLimits[name], about, read: read.wholeNumber(1, most) });
 }

@@ -26,7 +26,7 @@ export interface Sample {
 /** The samples of metrics, by the names of the metrics. */
 export type Samples<Name extends string = string> = Readonly<Record<Name, readonly Sample[]>>;
 
-/** The metrics of a capability, or of people. */
+/** The metrics of a capability. */
 export interface MetricsSource {
   /** Its name in `holdfast_metrics_source_up`. */
   readonly name: string;

@@ -250,10 +250,11 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     isMetered: meters !== undefined,
     tracing: tracing?.work,
   };
-  const stopOpened = async () => {
-    for (const each of [...opened.values()].reverse()) await each.stop?.();
-    await state.preparation?.stop();
-  };
+  const stopOpened = () =>
+    inTurn([
+      ...[...opened.values()].reverse().map((each) => async () => each.stop?.()),
+      async () => state.preparation?.stop(),
+    ]);
   try {
     await openAll(capabilities, opened, { config, options }, core);
     state.preparation = await prepareStore({
@@ -303,13 +304,22 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
-      await sweeper?.stop();
-      await tasks.stop();
-      await stopOpened();
-      await store.close();
-      await tracing?.flush();
+      await inTurn([
+        async () => sweeper?.stop(),
+        () => tasks.stop(),
+        stopOpened,
+        () => store.close(),
+        async () => tracing?.flush(),
+      ]);
     },
   };
+}
+
+/** Does each work, one after the other, also after one has failed. Then throws the first error. */
+async function inTurn(works: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const work of works) await work().catch((error: unknown) => void errors.push(error));
+  if (errors.length > 0) throw errors[0];
 }
 
 /** The service, without what capabilities and tasks add to it. */

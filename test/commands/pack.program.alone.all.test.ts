@@ -111,6 +111,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     );
     assert.deepEqual(others.sort(), [
       "dist/LICENCES.txt",
+      "dist/capabilities/users/password-thread.cjs",
       "dist/cli.cjs",
       "dist/common-passwords.txt",
       "dist/console/files.json",
@@ -125,7 +126,6 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
-      "dist/capabilities/users/password-thread.cjs",
     ]);
   });
 

@@ -31,7 +31,7 @@ export const users = define({
     const people = get("auth.users");
     const providerSecrets = providerSecretsIn(around.env);
     if (people === undefined) {
-      // The variables of another application are its own matter.
+      // In another application, the variables can be those of the application.
       if (!around.isEmbedded) requireNoProviderSecrets(providerSecrets);
       return undefined;
     }

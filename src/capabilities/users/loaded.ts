@@ -1,4 +1,4 @@
-/** The code of users, as the core loads it. Without `auth.users`, the code of people is not loaded. */
+/** The code of users, as the core loads it. Without `auth.users`, only rows of tables are loaded, and nothing that works with them. */
 import type { InStore, Loaded } from "../../capability.ts";
 import { Records } from "../../records.ts";
 import { auditEndpoint } from "./endpoints/audit-entries.ts";

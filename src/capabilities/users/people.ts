@@ -1,4 +1,4 @@
-/** Opens the people of a service: what their sign-in needs of the store, the configuration and the main thread. */
+/** Opens sign-in: what it needs of the store, the configuration and the main thread. */
 
 import { isLive } from "../../access/api-key.ts";
 import type { Core } from "../../capability.ts";
@@ -128,7 +128,7 @@ export function openUsers(
     call === undefined ? async () => mail.kept() : () => call("keptMails") as Promise<readonly KeptMail[]>;
   const participant: Participant = {
     isTaken: (id) => records.isOfAccount(id),
-    // It comes back without what its account had, because that is gone.
+    // A restored profile comes back without what its account had, because the account is gone.
     revive: (text) => users.mirror.textWith(text, undefined),
     mirrored: users.mirror.mirrored,
     overEarlier: (changes) => users.mirror.overEarlier(changes),
@@ -196,7 +196,7 @@ function profileCollection({ collections }: Service, { collection: name }: UserS
   return declared;
 }
 
-/** Judges profiles as a create by the new user, who has no role. */
+/** Judges the profile of a sign-up as a create by the new user, who has no role yet. */
 function profilesOf(service: Service, settings: UserSettings): Profiles {
   return {
     textOf: (profile, id, at) => {

@@ -13,7 +13,7 @@ export function warningsAbout(settings: PeopleSettings | undefined, checked: Che
   ];
 }
 
-/** Every person who signs up can write what every caller can write. */
+/** Rules for every caller with a credential, in a service where people can sign up. */
 function strangersWrites(
   { signUp }: PeopleSettings,
   { access, collections }: CheckedConfiguration,
@@ -30,7 +30,7 @@ function strangersWrites(
   );
 }
 
-/** Administration with one password is worth a second factor. */
+/** Administrators who need no second factor. */
 function singleFactorAdministrators(
   { secondFactor }: PeopleSettings,
   { administrators }: CheckedConfiguration,

@@ -149,8 +149,8 @@ export async function warningsOf(config: Config): Promise<string[]> {
   const { collections, access, auth } = config;
   return [
     ...publicWrites(config),
-    ...secretInStore(config),
     ...(await warningsAbout(config, { collections, access, administrators: auth?.administrators ?? [] })),
+    ...secretInStore(config),
     ...similarRoles(config.roles),
     ...unencryptedListener(config),
     ...anyOrigin(config),

@@ -195,11 +195,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     importing.process.kill(signal);
     const { exitCode, stdout, stderr } = await importing.ended;
     assert.deepEqual({ exitCode, stdout }, { exitCode: 130, stdout: "" });
-    // The command reports its progress at intervals.
-    assert.match(
-      stderr,
-      /^(importing things: [\d,]+ resources?\n)*holdfast: interrupted; nothing was imported\n$/,
-    );
+    // The command reports its progress at intervals, and on a busy machine that it still works.
+    const progress = /^importing things: (?:[\d,]+ resources?|still working, [\d.]+ s so far)\n/gm;
+    assert.equal(stderr.replaceAll(progress, ""), "holdfast: interrupted; nothing was imported\n");
     assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
     assert.equal((await run(t, ["import", "things", "good"], { cwd })).exitCode, 0);
   });

@@ -181,7 +181,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const isEmbedded = application !== undefined;
   // The plugin looks at the address of each request.
   const isLocal = () => application?.encrypts !== true && isLocalService(get);
-  const has = (option: string) => ![undefined, 0].includes(lengthOf(get(option as OptionName)));
+  const has = (option: string) => isSet(get(option as OptionName));
   const around = { cwd, env: outside.env, has, isLocal, isEmbedded };
   const capabilities = readSettings(get, around, (read) => ofFile.read([], read));
   const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
@@ -233,10 +233,9 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   return withPort({ ...config, options: shown }, config.port);
 }
 
-/** The number of values of an option; `undefined` if it is not set. */
-function lengthOf(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  return Array.isArray(value) ? value.length : 1;
+/** Whether an option has a value. An empty list is the default of every list. */
+function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
 }
 
 /** Reads the secrets. Without them, this loads no code. */

@@ -46,9 +46,9 @@ export function needsSecret({ secrets, isLocal, isSqlite }: SecretSources): bool
 /** The error of a service that has no secret and must have one. `option`: the one with which it always encrypts. */
 export function missingSecret(option: string | undefined): StartError {
   const which = option === undefined ? "A" : `With ${option}, a`;
-  return new StartError(
-    `${secretVariable} is missing. ${which} service that others can reach or that is on PostgreSQL needs this environment variable: "holdfast secret" prints a value for it.`,
-  );
+  const path = option === undefined ? [] : option.split(".");
+  const text = `${secretVariable} is missing. ${which} service that others can reach or that is on PostgreSQL needs this environment variable: "holdfast secret" prints a value for it.`;
+  return new StartError([{ path, text }]);
 }
 
 /**

@@ -54,8 +54,10 @@ async function erase(store: Store, key: Key): Promise<{ lines: string[]; unfinis
 /** Removes what capabilities know about the resource. It comes first, because the erasure then rewrites the files. */
 async function eraseElsewhere(store: Store, id: string): Promise<string[]> {
   const done: string[] = [];
-  for (const { erase } of await inStores())
-    done.push(...[(await erase?.(store, id, Date.now())) ?? []].flat());
+  for (const { erase } of await inStores()) {
+    const line = await erase?.(store, id, Date.now());
+    if (line !== undefined) done.push(line);
+  }
   return done;
 }
 

@@ -123,12 +123,12 @@ export async function readFiles(
 ): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
   await requireNeeds(capabilities, faults);
-  const encrypting = faults.read([], () => encryptsFor(capabilities))();
-  if (encrypting !== undefined)
-    await faults.wait(encrypting.split("."), async () => {
-      const { missingSecret, needsSecret } = await import("../open-vault.ts");
-      if (needsSecret(secrets())) throw missingSecret(encrypting);
-    });
+  await faults.wait([], async () => {
+    const option = encryptsFor(capabilities);
+    if (option === undefined) return;
+    const { missingSecret, needsSecret } = await import("../open-vault.ts");
+    if (needsSecret(secrets())) throw missingSecret(option);
+  });
   const pair = await faults.wait(["tls"], async () => {
     const files = tls();
     if (files === undefined) return undefined;

@@ -39,9 +39,10 @@ const proofs: Record<string, () => Promise<boolean>> = {
       files.map((name) => `test/${name}`),
       { HOLDFAST_TEST_RUNS: "1000", HOLDFAST_TEST_ROUNDS: "40" },
     );
-    return (
-      (await runAtLength(killFiles, { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" })) && isRight
-    );
+    const rules = ["test/threads/related-rules", "test/postgres/related-rules"];
+    const areRulesRight = await runAtLength(rules, { HOLDFAST_TEST_ROUNDS: "200" });
+    const kills = { HOLDFAST_TEST_KILLS: "100", HOLDFAST_TEST_THREADS: "4" };
+    return (await runAtLength(killFiles, kills)) && isRight && areRulesRight;
   },
   figures: () =>
     runAtLength(["test/store/sqlite-figures", "test/store/postgres-figures"], {

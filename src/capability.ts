@@ -126,7 +126,7 @@ export interface Loaded<Settings = never, Opened extends OpenCapability = never,
   /** What its settings need outside the configuration, such as files and secrets. */
   readonly needs?: readonly Need<Settings>[];
   /** Sentences for `holdfast check` about what is valid, and perhaps a mistake. */
-  warnings?(settings: Settings, checked: CheckedConfiguration): string[];
+  warnings?(settings: Settings, checked: CheckedConfiguration): Promise<string[]>;
   /** Opens it in this thread, before the store is reached and has its tables. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
   open(core: Core, settings: Settings, replaced: Replaced | undefined): Opened | Promise<Opened>;
 }

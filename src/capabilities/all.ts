@@ -150,8 +150,10 @@ export async function warningsAbout(
   settings: SettingsOfCapabilities,
   checked: CheckedConfiguration,
 ): Promise<string[]> {
-  const loaded = await loadCapabilities();
-  return loaded.flatMap(({ name, warnings }) => warnings?.(settings[name] as never, checked) ?? []);
+  const found: string[] = [];
+  for (const { name, warnings } of await loadCapabilities())
+    found.push(...((await warnings?.(settings[name] as never, checked)) ?? []));
+  return found;
 }
 
 /** What capabilities do with a store in which no service runs. */

@@ -14,7 +14,6 @@ import type { ReplacedParts } from "./people.ts";
 import { requireProviderSecrets } from "./provider-options.ts";
 import type { Account } from "./user-records.ts";
 import type { PeopleSettings } from "./user-settings.ts";
-import { warningsAbout } from "./warnings.ts";
 
 const inStore: InStore<PeopleSettings | undefined> = {
   // Tokens of the other store must not work in two places.
@@ -77,7 +76,7 @@ export const loaded: Loaded<PeopleSettings | undefined, OpenUsers, ReplacedParts
       },
     },
   ],
-  warnings: warningsAbout,
+  warnings: async (settings, checked) => (await import("./warnings.ts")).warningsAbout(settings, checked),
   open: async (core, settings, replaced) =>
     settings === undefined ? {} : (await import("./people.ts")).openUsers(core, settings, replaced ?? {}),
 };

@@ -1,5 +1,4 @@
 /** The pages for people: the one on which they sign in, and the address of it that password managers know. */
-import { builtPage } from "../../../http/documents/console.ts";
 import { page, publicDocument } from "../../../http/endpoints/documents.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import type { UsersEndpoint } from "../open-users.ts";
@@ -15,6 +14,7 @@ export const pageEndpoints: readonly UsersEndpoint[] = [
       document: async ({ settings }) => {
         const { prefix, pagesBelow, profiles, cookieOrigins = [], info } = settings;
         if (profiles === undefined) return undefined;
+        const { builtPage } = await import("../../../http/documents/console.ts");
         return builtPage("sign-in.html", {
           prefix: prefix.slice(pagesBelow?.length ?? 0),
           users: profiles,

@@ -82,6 +82,6 @@ export const observationFaults: readonly Fault[] = [
     what: "The last spans are lost when the service stops.",
     noticedBy: "test/traces/program",
     test: "the file of the guide makes traces, and the last spans are sent at the stop",
-    replacements: [["await tracing?.flush();", ""]],
+    replacements: [["async () => tracing?.flush(),", ""]],
   },
 ];

@@ -243,11 +243,11 @@ export interface OpenCapability {
   readonly collections?: readonly (OwnCollection & { participant: Participant })[];
   /** What takes part in the writes of declared collections, by the name of the collection. */
   readonly participants?: ReadonlyMap<string, Participant>;
-  /** Adds changes to each commit. The first capability that has it counts. */
+  /** Adds changes to each commit. Only one capability can have it. */
   readonly joinCommit?: JoinCommit | undefined;
   /** Opens a further kind of credential. Called once, after the first try to reach the store, even if that failed. Throws StartError. */
   openAuthenticator?(): Promise<Authenticator | undefined>;
-  /** What it adds to the administration of API keys. The first capability that has it counts. */
+  /** What it adds to the administration of API keys. Only one capability can have it. */
   readonly aboutKeys?: Pick<KeyAdministration, "isOfUser" | "note">;
   /** What the main thread does for one other thread, by name. Called once for each of them. */
   methods?(): Readonly<Record<string, (...args: never[]) => unknown>>;

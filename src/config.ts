@@ -182,7 +182,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   // The plugin looks at the address of each request.
   const isLocal = () => application?.encrypts !== true && isLocalService(get);
   const has = (option: string) => isSet(get(option as OptionName));
-  const around = { cwd, env: outside.env, has, isLocal, isEmbedded };
+  const around = { cwd, env: secretsOf(outside.env), has, isLocal, isEmbedded };
   const capabilities = readSettings(get, around, (read) => ofFile.read([], read));
   const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));

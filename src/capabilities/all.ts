@@ -156,7 +156,7 @@ export async function warningsAbout(
   return found;
 }
 
-/** What capabilities do with a store in which no service runs. */
+/** What capabilities do with the content of a store. */
 export async function inStores(): Promise<readonly InStore[]> {
   return (await loadCapabilities()).flatMap(({ inStore }) => inStore ?? []);
 }
@@ -187,28 +187,30 @@ export function endpointsOf(
   loaded: readonly LoadedCapability[],
   opened: ReadonlyMap<string, OpenCapability> = new Map(),
 ): AddedEndpoints {
-  type Exists = NonNullable<Endpoint["exists"]>;
-  // All endpoints of a path must have the same function.
-  const existing = new Map<unknown, Exists>();
-  const existsWith = (name: string, exists: NonNullable<EndpointOf<never, never>["exists"]>): Exists => {
-    const known = existing.get(exists);
-    if (known !== undefined) return known;
-    const made: Exists = (described) => exists(described, described.settings.ofCapabilities[name] as never);
-    existing.set(exists, made);
-    return made;
+  return {
+    own: loaded.flatMap(({ name, endpoints = [] }) =>
+      boundRows(name, endpoints, () => opened.get(name) as never),
+    ),
+    ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),
   };
-  const withCapability = (name: string, row: EndpointOf<never, never>): Endpoint => {
-    const { exists, parse, handle, ...others } = row;
-    const open = () => opened.get(name) as never;
+}
+
+type Exists = NonNullable<Endpoint["exists"]>;
+
+/** The rows of one capability, each with its settings and with what `open` returns. */
+function boundRows(name: string, rows: readonly EndpointOf<never, never>[], open: () => never): Endpoint[] {
+  // All endpoints of a path must have the same function.
+  const bound = new Map<unknown, Exists>();
+  for (const { exists } of rows)
+    if (exists !== undefined && !bound.has(exists))
+      bound.set(exists, (described) => exists(described, described.settings.ofCapabilities[name] as never));
+  return rows.map(({ exists, parse, handle, ...others }) => {
+    const existsHere = bound.get(exists);
     return {
       ...others,
-      ...(exists && { exists: existsWith(name, exists) }),
+      ...(existsHere && { exists: existsHere }),
       ...(parse && { parse: (service, request) => parse(service, request, open()) }),
       handle: (service, asked) => handle(service, asked, open()),
     };
-  };
-  return {
-    own: loaded.flatMap(({ name, endpoints = [] }) => endpoints.map((row) => withCapability(name, row))),
-    ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),
-  };
+  });
 }

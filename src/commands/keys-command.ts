@@ -1,5 +1,4 @@
 /** `holdfast keys create`, `list`, `rotate` and `revoke`: API keys, also while a service runs. */
-
 import {
   addKey,
   isKeyName,

@@ -274,7 +274,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     });
     await addCallers(service, config, { store, opened });
   } catch (error) {
-    await stopOpened();
+    await stopOpened().catch(() => {}); // the first error tells the reason
     throw error;
   }
   if (config.http.hasKeys) service.keys = keysOf(store, config, opened);
@@ -476,9 +476,19 @@ async function openAll(
     ...all.flatMap(({ participants = [] }) => [...participants]),
     ...own.map(({ collection, participant }) => [collection.name, participant] as const),
   ]);
-  service.joinCommit = all.find(({ joinCommit }) => joinCommit !== undefined)?.joinCommit;
+  service.joinCommit = onlyOne(all, "joinCommit");
   if (config.access === undefined || config.access.hasAdministrators)
     service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
+}
+
+/** What the one capability that has this place gives. Throws an Error if there are several, because one would count for nothing. */
+function onlyOne<Place extends "joinCommit" | "aboutKeys">(
+  all: readonly OpenCapability[],
+  place: Place,
+): OpenCapability[Place] | undefined {
+  const having = all.filter((each) => each[place] !== undefined);
+  if (having.length > 1) throw new Error(`Only one capability can have ${place}, not ${having.length}.`);
+  return having[0]?.[place];
 }
 
 /** A clock in milliseconds that is the same in all threads. */
@@ -538,8 +548,7 @@ function keysOf(
   const reservedSubjects = (auth?.administrators ?? []).flatMap((rule) =>
     "subject" in rule ? [rule.subject] : [],
   );
-  const added = opened.values().find(({ aboutKeys }) => aboutKeys !== undefined)?.aboutKeys;
-  return { store: keys, roles: keyRoles, reservedSubjects, ...added };
+  return { store: keys, roles: keyRoles, reservedSubjects, ...onlyOne([...opened.values()], "aboutKeys") };
 }
 
 /**

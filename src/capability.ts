@@ -198,7 +198,7 @@ export interface Replacement {
 
 /** What the core gives to a capability, in each thread. */
 export interface Core {
-  /** The service. Until all capabilities are open, it lacks what they add. */
+  /** The service. Until all capabilities are open, it lacks what they add. A capability calls `collections()` each time, and keeps no copy of the result. */
   service: Service;
   store: Store;
   /** The address of the store. */

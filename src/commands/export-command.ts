@@ -30,7 +30,7 @@ export async function runExport(
   requireTable(asked);
   const config = await configOf(flags, env);
   await withOpen(openReader(config.store), async (opened) => {
-    const reader = liveReader(opened, { collections: config.collections, now: Date.now });
+    const reader = liveReader(opened, { collections: () => config.collections, now: Date.now });
     requireKnown(collection, reader, config);
     const declared = config.collections.get(collection);
     const request = {

@@ -190,7 +190,7 @@ async function sweepFor(
     // Only a start of the service can make a new option delete something.
     return expires && isKnownExpiry(store.collections().get(name)?.indexes ?? [], expires);
   });
-  await new Expiry({ store, collections, now: Date.now, warn: say }).sweep(known);
+  await new Expiry({ store, collections: () => collections, now: Date.now, warn: say }).sweep(known);
 }
 
 /** How long an import took, and how large the store is now. */

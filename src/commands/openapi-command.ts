@@ -17,8 +17,9 @@ import { writeText } from "./shell.ts";
 /** Writes the document. Throws StartError if the configuration has faults or the file cannot be written. */
 export async function runOpenapi({ output, version, ...flags }: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
+  const collections = () => config.collections;
   const document = await openApiDocument(
-    { ...config, settings: config.http, endpoints: await tableOfEndpoints() },
+    { ...config, collections, settings: config.http, endpoints: await tableOfEndpoints() },
     version as OpenApiVersion,
   );
   await writeText(`${JSON.stringify(document, undefined, 2)}\n`, output);
@@ -45,7 +46,7 @@ async function configuredDocument(flags: Flags, env: Environment): Promise<objec
   const { collections, openCollections, http } = await configOf(flags, env);
   const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
   return openApiDocument(
-    { collections: all, openCollections, settings: http, endpoints: await tableOfEndpoints() },
+    { collections: () => all, openCollections, settings: http, endpoints: await tableOfEndpoints() },
     "3.1",
   );
 }

@@ -55,13 +55,13 @@ export class Expiry implements Expired {
 
   /** The names of the collections whose resources expire. */
   get names(): readonly string[] {
-    return [...this.#parts.collections].flatMap(([name, { expires }]) =>
+    return [...this.#parts.collections()].flatMap(([name, { expires }]) =>
       expires === undefined ? [] : [name],
     );
   }
 
   isOver(collection: string, text: string, at = this.#parts.now()): boolean {
-    const declared = this.#parts.collections.get(collection);
+    const declared = this.#parts.collections().get(collection);
     return declared !== undefined && hasExpired(declared, text, at);
   }
 
@@ -71,7 +71,7 @@ export class Expiry implements Expired {
 
   async #sweepOne(collection: string, signal: AbortSignal | undefined): Promise<void> {
     const { store, collections, now } = this.#parts;
-    const expires = collections.get(collection)?.expires;
+    const expires = collections().get(collection)?.expires;
     if (expires === undefined) return;
     const sort = [expires];
     const query = { collection, filter: expiredAt(expires, now(), "now"), sort, limit: atOnce };

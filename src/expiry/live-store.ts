@@ -27,7 +27,8 @@ import type { Stored } from "../store/port/stored.ts";
 
 /** What decides whether a resource has expired. */
 export interface ExpiryTerms {
-  collections: ReadonlyMap<string, Pick<Collection, "expires">>;
+  /** The declared collections now, by name. */
+  collections(): ReadonlyMap<string, Pick<Collection, "expires">>;
   /** Unix time in milliseconds. */
   now: () => number;
 }
@@ -58,7 +59,7 @@ export function liveStore(store: Store, terms: ExpiryTerms, commit: Store["commi
 export function liveReader(reader: StoreReader, { collections, now }: ExpiryTerms): StoreReader {
   return withMethods(reader, {
     async *scan(name) {
-      const collection = collections.get(name);
+      const collection = collections().get(name);
       for await (const each of reader.scan(name))
         if (collection === undefined || !hasExpired(collection, each.text, now())) yield each;
     },
@@ -81,7 +82,7 @@ class LiveReads {
 
   read(key: Parameters<Store["read"]>[0]): ReturnType<Store["read"]> {
     const stored = this.#store.read(key);
-    const collection = this.#terms.collections.get(key.collection);
+    const collection = this.#terms.collections().get(key.collection);
     if (collection?.expires === undefined) return stored;
     const live = (each: Stored | undefined) =>
       each !== undefined && hasExpired(collection, each.text, this.#terms.now()) ? undefined : each;
@@ -211,14 +212,14 @@ class LiveReads {
   }
 
   #expiresIn(collection: string): SortKey | undefined {
-    return this.#terms.collections.get(collection)?.expires;
+    return this.#terms.collections().get(collection)?.expires;
   }
 }
 
 /** The filter whose conditions about related resources find no expired ones. `at`: Unix time in milliseconds. */
 export function withLiveTargets(
   filter: StoreFilter,
-  collections: ExpiryTerms["collections"],
+  collections: ReadonlyMap<string, Pick<Collection, "expires">>,
   at: number,
 ): StoreFilter {
   const { change } = narrowing((name) => {

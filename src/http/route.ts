@@ -137,7 +137,7 @@ export function templateOf({ collections, settings }: Service, route: Route): st
   const { name } = nested?.parent ?? collection;
   const relation = nested === undefined ? "" : nested.relation.name;
   // All undeclared collections share one template, because clients choose their names.
-  const isKnown = collections.has(name) || isInternal(name);
+  const isKnown = collections().has(name) || isInternal(name);
   return fullTemplate(endpoint, settings, isKnown ? { collection: name, relation } : {});
 }
 
@@ -268,7 +268,7 @@ function matchNested(
   name: string,
 ): Route {
   const relation = parent.relations.get(name);
-  const collection = relation && collections.get(relation.collection);
+  const collection = relation && collections().get(relation.collection);
   if (relation?.kind !== "inverse" || collection === undefined)
     return { kind: "nothing", relation: { collection: parent, name } };
   return {

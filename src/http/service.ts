@@ -174,8 +174,8 @@ export interface Data {
   load: StoreAdministration["load"];
   /** Does work while nothing else writes (`StoreAdministration`). */
   exclusively: StoreAdministration["exclusively"];
-  /** The declared collections. */
-  collections: ReadonlyMap<string, Collection>;
+  /** The declared collections now, by name. */
+  collections(): ReadonlyMap<string, Collection>;
   /** The expired resources that the database still has, and `store` does not show. */
   expired: Expired;
   /** Internal collections that administrators use with the paths of a collection. Absent in a batch. */
@@ -323,7 +323,9 @@ export interface Feed extends FeedParts {
 /** The names of the collections: all declared ones, and in open mode all that exist. */
 export async function servedNames({ collections, openCollections, store }: Data): Promise<string[]> {
   const stored = openCollections ? await store.collectionNames() : [];
-  return [...new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))])].sort();
+  return [
+    ...new Set([...collections().keys(), ...stored.filter((name) => collectionName.test(name))]),
+  ].sort();
 }
 
 /** The collection with this name; `undefined` if the service has none. */
@@ -331,7 +333,7 @@ export function findCollection(
   service: Pick<Data, "collections" | "openCollections">,
   name: string,
 ): Collection | undefined {
-  const declared = service.collections.get(name);
+  const declared = service.collections().get(name);
   if (declared !== undefined) return declared;
   return service.openCollections && collectionName.test(name) ? openCollection(name) : undefined;
 }

@@ -363,7 +363,7 @@ function createService(
     participants: new Map(),
     isEmbedded,
     isForLoopback: isEmbedded && config.isLocal && http.cookieOrigins !== undefined,
-    collections: config.collections,
+    collections: () => config.collections,
     openCollections: config.openCollections,
     settings: http,
     readOnly: config.readOnly,
@@ -452,7 +452,7 @@ function createSweeper(
 function expiringOf(store: Store, { collections }: Config, { now = Date.now, log }: CompleteOptions) {
   if (collections.values().every(({ expires }) => expires === undefined)) return undefined;
   const storeClock = new StoreClock(store);
-  const terms = { collections, now: () => now() + storeClock.offsetMs };
+  const terms = { collections: () => collections, now: () => now() + storeClock.offsetMs };
   const expiry = new Expiry({ ...terms, store, warn: (text) => log.warn(text) });
   return { storeClock, expiry, live: liveStore(store, terms, (commit) => expiry.commit(commit)) };
 }

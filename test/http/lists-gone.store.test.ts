@@ -68,7 +68,7 @@ async function startWatched(
       store: watched,
       load: (...args) => watched.load(...args),
       exclusively: (...args) => watched.exclusively(...args),
-      collections: new Map([["things", openCollection("things")]]),
+      collections: () => new Map([["things", openCollection("things")]]),
       expired: nothingExpires,
       participants: new Map(),
       openCollections: false,

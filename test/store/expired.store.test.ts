@@ -33,7 +33,7 @@ test(
     const warnings: string[] = [];
     const expiry = new Expiry({
       store,
-      collections: new Map([["users", { expires }]]),
+      collections: () => new Map([["users", { expires }]]),
       now: machineTime,
       warn: (text) => warnings.push(text),
     });
@@ -83,7 +83,7 @@ test(
     };
     const expiry = new Expiry({
       store: withMethods(store, { read }),
-      collections: new Map([["users", { expires }]]),
+      collections: () => new Map([["users", { expires }]]),
       now: machineTime,
       warn: assert.fail,
     });

@@ -186,12 +186,12 @@ async function withAccounts(
   if (session !== undefined && changes.some(isOwn)) users.own.requireConfirmed(session);
   const source = { ...users.visitor(request), actor };
   const cascadesOf = (name: string) =>
-    (collections.get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
+    (collections().get(name)?.references ?? []).filter(({ onDelete }) => onDelete === "cascade");
   return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
 function profileCollection({ collections }: Service, { collection: name }: UserSettings): Collection {
-  const declared = collections.get(name);
+  const declared = collections().get(name);
   if (declared === undefined) throw new Error("The collection of the profiles is declared.");
   return declared;
 }

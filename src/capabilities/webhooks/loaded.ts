@@ -58,7 +58,7 @@ async function open(
     secrets: new KeptSecrets(() => (hasSecret ? vault() : undefined)),
     viewOf,
     collectionNames: () =>
-      [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(
+      [...new Set([...service.collections().keys(), ...store.collections().keys()])].filter(
         (name) => findCollection(service, name) !== undefined,
       ),
     isReady: service.hasStarted,

@@ -30,7 +30,8 @@ export function withoutHiddenReferences(
 ): string | Promise<string> {
   const { references } = state.collection;
   if (references.length === 0) return state.next;
-  const canExpire = ({ collection }: Reference) => service.collections.get(collection)?.expires !== undefined;
+  const canExpire = ({ collection }: Reference) =>
+    service.collections().get(collection)?.expires !== undefined;
   if (service.access === undefined && !references.some(canExpire)) return state.next;
   return replaceHidden(service, caller, state);
 }
@@ -66,7 +67,7 @@ async function isHidden(
   { reference: { collection }, id }: ReferencedId,
   refusesMissing: boolean,
 ): Promise<boolean> {
-  const target = service.collections.get(collection) as Collection; // references only lead to declared collections
+  const target = service.collections().get(collection) as Collection; // references only lead to declared collections
   const guard = guardOf(service, target, caller);
   const expires = target.expires !== undefined;
   if (guard.visible === "everything" && !expires && !refusesMissing) return false;
@@ -79,7 +80,7 @@ async function unusedId(
   { collections, store, newUuid }: Data & Clock,
   collection: string,
 ): Promise<string | number> {
-  if (collections.get(collection)?.idKind !== "integer") return newUuid();
+  if (collections().get(collection)?.idKind !== "integer") return newUuid();
   let id = Number.MIN_SAFE_INTEGER;
   while ((await store.read({ collection, id: String(id) })) !== undefined) id++;
   return id;

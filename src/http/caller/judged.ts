@@ -108,7 +108,7 @@ export function requirementsFor(
   if (!guard.looksAtOthers || !looksAtOthers(allowed)) return [];
   const resource = JSON.parse(state.text) as Record<string, unknown>;
   if (matches(allowed, resource, () => undefined)) return []; // other resources do not matter
-  const filter = withLiveTargets(allowed, collections, at);
+  const filter = withLiveTargets(allowed, collections(), at);
   const targets = [...(state.targets?.keys() ?? [])]
     .map(targetNamed)
     .map((target) => (isSame(target, key) ? { ...target, text: state.text } : target));

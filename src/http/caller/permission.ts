@@ -153,7 +153,7 @@ export function inPast<Place extends { collection: Collection; guard: Guard; cal
 /** Returns each declared collection as the caller sees it. */
 export function viewsOf(service: Data & Callers, caller: Caller): (name: string) => Collection | undefined {
   return (name) => {
-    const declared = service.collections.get(name);
+    const declared = service.collections().get(name);
     return declared && viewFor(service, declared, caller);
   };
 }

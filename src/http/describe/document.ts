@@ -113,7 +113,7 @@ export function aboutAll(described: DescribedService, version: OpenApiVersion): 
   const any = () =>
     about(openCollection(""), anyCollection, namesFor("resources", taken), [ref("parameters", "collection")]);
   const open = described.openCollections ? [any()] : [];
-  const declared = [...described.collections.values()].map((each) =>
+  const declared = [...described.collections().values()].map((each) =>
     about(each, tagFor(each.name, described), namesFor(each.name, taken), []),
   );
   const own = hasAdministrators(described) ? described.endpoints.ownCollections : [];

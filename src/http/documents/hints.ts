@@ -46,7 +46,7 @@ export function hintFor(service: Service, asked: HintRequest): undefined | Promi
 
 function undeclaredName({ collections }: Service, route: Route): string | undefined {
   if (route.kind === "nothing") return route.name;
-  if (!("collection" in route) || collections.has(route.collection.name)) return undefined;
+  if (!("collection" in route) || collections().has(route.collection.name)) return undefined;
   return route.collection.name;
 }
 

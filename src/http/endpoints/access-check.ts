@@ -134,7 +134,7 @@ export const accessCheckEndpoint: Endpoint = {
   who: "everyone",
   isNeverForbidden: true,
   body({ collections }) {
-    const [example = "topics"] = collections.keys();
+    const [example = "topics"] = collections().keys();
     return {
       required: true,
       content: json(accessQuestion, { collection: example, operation: "update" }),
@@ -194,7 +194,7 @@ function answerTo(service: Service, about: Case, isAdministrator: boolean): obje
   const checks = checksOf(service, about, isAdministrator);
   const failed = checks.find(({ passes }) => !passes);
   const resources = id !== undefined || allowed === "everything" ? "all" : "some";
-  const declared = service.collections.get(collection) ?? openCollection(collection);
+  const declared = service.collections().get(collection) ?? openCollection(collection);
   const view = viewFor(service, declared, { principal });
   return {
     collection,
@@ -300,12 +300,22 @@ function explained(service: Service, about: Case, checks: readonly Check[]): rea
   if (access === undefined) return checks;
   const { collection, operation, principal, state } = about;
   const rules = access.rulesOf(collection);
-  const secret = collections.get(collection)?.attributeRules.filter(({ writeOnly }) => writeOnly) ?? [];
+  const secret =
+    collections()
+      .get(collection)
+      ?.attributeRules.filter(({ writeOnly }) => writeOnly) ?? [];
   const writeOnly = new Set(secret.map(({ name }) => name));
   const resource = state && (JSON.parse(state.text) as Record<string, unknown>);
   const targetOf = targetIn(state?.targets ?? new Map());
   const explain = (action: Action) =>
-    explainRule(rules[action], { principal, resource, writeOnly, targetOf, collection, collections });
+    explainRule(rules[action], {
+      principal,
+      resource,
+      writeOnly,
+      targetOf,
+      collection,
+      collections: collections(),
+    });
   const shown = checks.map((check) => {
     if (check.needs === "rule") return { ...check, rules: explain(operation) };
     return check.needs === "read" ? { ...check, rules: explain("read") } : check;

@@ -206,7 +206,7 @@ async function describe(
   caller: Caller,
   { name, bytes }: { name: string; bytes: number | undefined },
 ): Promise<object> {
-  const declared = service.collections.get(name);
+  const declared = service.collections().get(name);
   const collection = viewFor(service, declared ?? openCollection(name), caller);
   const guard = guardOf(service, collection, caller);
   const isCounted = guard.listed === "everything";

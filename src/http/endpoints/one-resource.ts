@@ -190,7 +190,7 @@ export function required({ collection }: About): number[] {
 export function isReferenced({ collections, collection, settings }: About): boolean {
   return (
     settings.profiles === collection.name ||
-    [...collections.values()].some(({ references }) =>
+    [...collections().values()].some(({ references }) =>
       references.some((reference) => reference.collection === collection.name),
     )
   );

@@ -33,12 +33,12 @@ export const batchEndpoint: Endpoint = {
 
 /** A delete, because its example fits every collection. */
 function exampleBatch({ collections }: Described): Part {
-  const [name = "topics"] = collections.keys();
+  const [name = "topics"] = collections().keys();
   return { operations: [{ method: "DELETE", path: `/${name}/7` }] };
 }
 
 function requiresAny({ collections }: Described): boolean {
-  return [...collections.values()].some(({ requirePreconditions }) => requirePreconditions);
+  return [...collections().values()].some(({ requirePreconditions }) => requirePreconditions);
 }
 
 const exampleReport: RewindReport = {

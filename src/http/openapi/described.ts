@@ -8,7 +8,8 @@ import type { HttpSettings } from "../settings.ts";
 
 /** The parts of a service that its document depends on. */
 export interface Described {
-  collections: ReadonlyMap<string, Collection>;
+  /** The declared collections now, by name. */
+  collections(): ReadonlyMap<string, Collection>;
   /** Whether clients can create collections that are not declared. */
   openCollections: boolean;
   settings: HttpSettings;

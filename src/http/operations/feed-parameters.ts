@@ -153,7 +153,7 @@ function collectionsOf(
   };
   const [list] = named;
   if (list === undefined) {
-    const all = [...new Set([...service.collections.keys(), ...service.store.collections().keys()])].sort();
+    const all = [...new Set([...service.collections().keys(), ...service.store.collections().keys()])].sort();
     const collections = all
       .map((name) => findCollection(service, name))
       .filter((each) => each !== undefined)

@@ -30,7 +30,7 @@ before(async () => {
     schema: { type: "object", properties: { title: { type: "string" } } },
   });
   const described = {
-    collections: new Map([["topics", topics]]),
+    collections: () => new Map([["topics", topics]]),
     openCollections: false,
     settings: plainSettings,
     endpoints: endpointTable,

@@ -63,7 +63,10 @@ atEndOfProcess(leaveNames);
 async function judgeAll(services: readonly Kept[]): Promise<string[]> {
   const documents = await Promise.all(
     services.map(({ config }) =>
-      openApiDocument({ ...config, settings: config.http, endpoints: endpointTable }, "3.2"),
+      openApiDocument(
+        { ...config, collections: () => config.collections, settings: config.http, endpoints: endpointTable },
+        "3.2",
+      ),
     ),
   );
   const faults = services.flatMap(({ config, answers }, n) => {

@@ -2,10 +2,10 @@
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, valueAt } from "../collection/paths.ts";
+import { type Condition, rowOf } from "../query/conditions.ts";
 import {
   type ComparingOperator,
   type Comparison,
-  type Condition,
   matches,
   type Operand,
   type OwnLeaf,
@@ -192,7 +192,7 @@ function conditionsOf(filter: StoreFilter, about: ExplainedCase, negated: boolea
   const attribute = prefix + formatPath(filter.path);
   const values = filter.kind === "exists" ? [filter.value] : filter.kind === "any" ? [] : filter.values;
   const shown = { attribute, condition: filter.kind, negated, values };
-  const needs = `${shortJson(attribute)} must ${negated ? "not " : ""}${wordsFor(filter)}`;
+  const needs = `${shortJson(attribute)} must ${negated ? "not " : ""}${rowOf(filter).words(filter)}`;
   if (resource === undefined) return [{ ...shown, text: `${needs}.` }];
   if (writeOnly.has(filter.path[0]))
     return [
@@ -241,26 +241,4 @@ const maxShownLength = 200;
 
 function isShort(value: unknown): boolean {
   return value !== undefined && JSON.stringify(value).length <= maxShownLength;
-}
-
-const comparisons = {
-  in: "equal",
-  gt: "be greater than",
-  gte: "be at least",
-  lt: "be less than",
-  lte: "be at most",
-  contains: "contain",
-  startsWith: "start with",
-  endsWith: "end with",
-  ini: "equal, without regard to case and accents,",
-  containsi: "contain, without regard to case and accents,",
-  startsWithi: "start, without regard to case and accents, with",
-} as const satisfies Record<Exclude<Condition["kind"], "exists" | "any">, string>;
-
-function wordsFor(condition: Condition): string {
-  if (condition.kind === "exists") return condition.value ? "exist" : "not exist";
-  if (condition.kind === "any") return "have an item that matches the filter";
-  const shown = condition.values.slice(0, 5).map((each) => shortJson(each));
-  const others = condition.values.length > shown.length ? ["…"] : [];
-  return `${comparisons[condition.kind]} ${[...shown, ...others].join(" or ")}`;
 }

@@ -16,6 +16,7 @@ import { StartError } from "../errors.ts";
 import { type AnyCheckName, checkNames, findMisfits, type Misfits } from "../fit.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
+import { conditionTable, isCondition } from "../query/conditions.ts";
 import type { StoreFilter } from "../query/filter.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openKeys, openReader, type StoreReader } from "../store/open.ts";
@@ -308,15 +309,10 @@ function unindexedOf(filter: StoreFilter, indexed: ReadonlySet<string>): readonl
       const each = filter.filters.map((inner) => unindexedOf(inner, indexed));
       return each.includes(undefined) ? undefined : each.flatMap((all) => all ?? []);
     }
-    case "in":
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte": {
+    default: {
+      if (!isCondition(filter) || conditionTable[filter.kind].range === undefined) return undefined;
       const name = formatPath(filter.path);
       return isIdPath(filter.path) || indexed.has(name) ? [] : [name];
     }
-    default:
-      return undefined;
   }
 }

@@ -10,9 +10,9 @@ import { maxUnixMillis } from "../collection/dates.ts";
 import { hasExpired } from "../collection/expiry.ts";
 import type { SortKey } from "../collection/indexes.ts";
 import { keyOf } from "../collection/instants.ts";
+import type { Condition } from "../query/conditions.ts";
 import {
   allOf,
-  type Condition,
   type Filter,
   mapLeaves,
   type Operand,

@@ -6,20 +6,13 @@ import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
 import { relativeTime } from "../collection/relative-times.ts";
 import type { TimeZone } from "../collection/time-zones.ts";
-import { anyOf, type Condition, type Filter, type Scalar } from "./filter.ts";
+import { type ComparingKind, type Condition, isComparing, type Scalar } from "./conditions.ts";
+import { anyOf, type Filter } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute } from "./reading.ts";
 
-/** The kinds of condition that compare whole values, so that dates are compared as dates. */
-export type ComparingKind = "in" | "gt" | "gte" | "lt" | "lte";
-
-/** The kinds of condition that can be about dates: those, and the one that looks for an item of an array. */
+/** The kinds of condition that can be about dates. */
 export type DateKind = ComparingKind | "contains";
-
-/** Whether a kind of condition compares whole values. */
-export function isComparing(kind: Condition["kind"]): kind is ComparingKind {
-  return kind === "in" || kind === "gt" || kind === "gte" || kind === "lt" || kind === "lte";
-}
 
 /** What the operator compares, if the schema declares it as a date: the attribute, or the items of the array in it. */
 export function datesFor(operator: OperatorName, attribute: Attribute): ComparedDates | undefined {

@@ -3,8 +3,9 @@ import { typeOf } from "../collection/attributes.ts";
 import { exactKeyOf, maxDigits, textOfNumber } from "../collection/exact-numbers.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
-import { type DateKind, isComparing } from "./date-operands.ts";
-import { anyOf, type Condition, type Filter, type Scalar } from "./filter.ts";
+import { type Condition, isComparing, type Scalar } from "./conditions.ts";
+import type { DateKind } from "./date-operands.ts";
+import { anyOf, type Filter } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute } from "./reading.ts";
 

@@ -6,7 +6,6 @@
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { exactKeyOf } from "../collection/exact-numbers.ts";
-import { foldText } from "../collection/folding.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import { instantKeyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
@@ -18,11 +17,17 @@ import { parseJson } from "../json/parse.ts";
 import { defaultJsonLimits, isObject } from "../json/values.ts";
 import { comparedTypes, isOrdering } from "./compared-attributes.ts";
 import {
+  type Condition,
+  type ConditionKind,
+  conditionTable,
+  isComparing,
+  type Scalar,
+} from "./conditions.ts";
+import {
   type ComparedDates,
   dateCondition,
   datesFor,
   dependsOnZone,
-  isComparing,
   readDateOperand,
   relativeInstant,
   splitTimes,
@@ -34,14 +39,12 @@ import {
   allOf,
   anyOf,
   type ComparingOperator,
-  type Condition,
   type Filter,
   matchNone,
   negationOf,
   opposites,
   ownFilter,
   type RequestedFilter,
-  type Scalar,
 } from "./filter.ts";
 import { unknownOperator } from "./foreign-syntax.ts";
 import { checkComparison, checkListed } from "./impossible.ts";
@@ -561,7 +564,7 @@ function isWithin({ conditions, groups, values }: Reading["used"]): boolean {
   return conditions <= most.conditions && groups <= most.groups && values <= most.values;
 }
 
-function conditionOf(kind: Condition["kind"], attribute: Attribute, values: readonly Scalar[]): Filter {
+function conditionOf(kind: ConditionKind, attribute: Attribute, values: readonly Scalar[]): Filter {
   if (!isComparing(kind) || attribute.idKind !== undefined || attribute.types !== undefined)
     return plainCondition(kind, attribute.path, values);
   const { keys, others } = splitTimes(values);
@@ -574,31 +577,10 @@ function conditionOf(kind: Condition["kind"], attribute: Attribute, values: read
       ]);
 }
 
-function plainCondition(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
-  const strings = values.filter((each) => typeof each === "string");
-  switch (kind) {
-    case "any":
-      throw new Error("A filter of items has no values.");
-    case "exists":
-      return { kind, path, value: values[0] === true };
-    case "in":
-    case "contains":
-      return values.length === 0 ? matchNone : { kind, path, values };
-    case "startsWith":
-    case "endsWith":
-      return strings.length === 0 ? matchNone : { kind, path, values: strings };
-    case "ini":
-    case "containsi":
-    case "startsWithi":
-      return strings.length === 0 ? matchNone : { kind, path, values: [...new Set(strings.map(foldText))] };
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte": {
-      const comparable = values.filter((each) => typeof each === "string" || typeof each === "number");
-      return comparable.length === 0 ? matchNone : { kind, path, values: comparable };
-    }
-  }
+function plainCondition(kind: ConditionKind, path: Path, values: readonly Scalar[]): Filter {
+  const { make } = conditionTable[kind];
+  if (make === undefined) throw new Error(`A condition of the kind ${kind} has no values.`);
+  return make(path, values) ?? matchNone;
 }
 
 const literals = { true: true, false: false, null: null } as const;

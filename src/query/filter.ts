@@ -5,14 +5,10 @@
  * condition is true or false, never unknown.
  */
 import { comparedKeyOf, type Meaning } from "../collection/compared-keys.ts";
-import { foldText } from "../collection/folding.ts";
-import { isIdPath, itemName, type Path, valueAt } from "../collection/paths.ts";
+import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
-import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
 import { isObject } from "../json/values.ts";
-
-/** A value that an attribute is compared with. */
-export type Scalar = string | number | boolean | null;
+import { type Condition, compareLike, conditionTable, orders, rowOf } from "./conditions.ts";
 
 /** A tree of conditions. An empty `and` matches every resource, and an empty `or` matches none. */
 export type Tree<Leaf> =
@@ -88,43 +84,6 @@ export const opposites = { eq: "ne", ne: "eq", gt: "lte", gte: "lt", lt: "gte", 
 
 /** An operator that compares two attributes. */
 export type ComparingOperator = keyof typeof opposites;
-
-/** A part of conditions that compare values by what they mean. */
-interface Meanings {
-  /** The values are keys, and the attribute (or the item of the array) counts as the key of the instant or number that it means. */
-  as?: Meaning;
-  /** What the client wrote, if a value depends on the time of the request. */
-  relative?: string;
-}
-
-/**
- * One condition about an attribute. Only `exists: false` matches if the attribute is absent. With `as`, only
- * what means an instant or an exact number matches.
- */
-export type Condition =
-  /** The attribute equals one of the values, with the same type. Arrays and objects never match. */
-  | ({ kind: "in"; path: Path; values: readonly Scalar[] } & Meanings)
-  /** The attribute compares in this way with one of the values of its type. Strings are compared by code point. */
-  | ({ kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] } & Meanings)
-  /** The attribute is a string that contains one of the values, ignoring ASCII case, or an array with an equal item. */
-  | ({ kind: "contains"; path: Path; values: readonly Scalar[] } & Meanings)
-  /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
-  | { kind: "startsWith" | "endsWith"; path: Path; values: readonly string[] }
-  /**
-   * The folded attribute (`foldText`) equals, contains or starts with one of the values, which are folded. `containsi`: or it is an
-   * array with an item that equals a value when it is folded.
-   */
-  | { kind: FoldedKind; path: Path; values: readonly string[] }
-  /** The attribute is an array with an object that matches the filter. Its paths start with `itemName`. */
-  | { kind: "any"; path: Path; filter: Filter }
-  /** The attribute exists, even if it is null; or it does not exist. */
-  | { kind: "exists"; path: Path; value: boolean };
-
-/** The kinds of condition that compare folded texts. */
-export type FoldedKind = "ini" | "containsi" | "startsWithi";
-
-/** The kinds of condition. */
-export type ConditionKind = Condition["kind"];
 
 /** A filter that matches if all of these match. */
 export function allOf<Leaf extends { kind: string }>(filters: readonly Tree<Leaf>[]): Tree<Leaf> {
@@ -280,7 +239,7 @@ export function matches(
     case "compares":
       return compares(filter, resource, targetOf);
     default:
-      return isTrue(filter, comparedAt(resource, filter));
+      return rowOf(filter).isTrue(filter, comparedAt(resource, filter), matches);
   }
 }
 
@@ -323,7 +282,7 @@ function compares(
   const order = typeof b === "string" || typeof b === "number" ? compareLike(a, b) : undefined;
   if (order === undefined) return false;
   if (operator === "eq") return order === 0;
-  return operator === "ne" ? order !== 0 : comparisons[operator](order);
+  return operator === "ne" ? order !== 0 : orders[operator](order);
 }
 
 /** What a condition compares: the value of its attribute, or the key of what the value means. */
@@ -331,70 +290,6 @@ function comparedAt(resource: Record<string, unknown>, condition: Condition): un
   const value = valueAt(resource, condition.path);
   if (!("as" in condition) || condition.as === undefined) return value;
   const { kind, as } = condition;
-  if (kind !== "contains") return comparedKeyOf(value, as);
+  if (conditionTable[kind].compares === "value") return comparedKeyOf(value, as);
   return Array.isArray(value) ? value.map((item) => comparedKeyOf(item, as)) : undefined;
-}
-
-function isTrue(condition: Condition, value: unknown): boolean {
-  switch (condition.kind) {
-    case "in":
-      return condition.values.some((each) => each === value);
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte": {
-      const isExpected = comparisons[condition.kind];
-      return condition.values.some((each) => {
-        const order = compareLike(value, each);
-        return order !== undefined && isExpected(order);
-      });
-    }
-    case "contains":
-      if (Array.isArray(value)) return condition.values.some((each) => value.includes(each));
-      return hasText(value, condition.values, "includes");
-    case "startsWith":
-    case "endsWith":
-      return hasText(value, condition.values, condition.kind);
-    case "ini":
-    case "startsWithi":
-    case "containsi":
-      return hasFolded(condition.kind, value, condition.values);
-    case "any":
-      if (!Array.isArray(value)) return false;
-      return value.some((item) => isObject(item) && matches(condition.filter, { [itemName]: item }));
-    case "exists":
-      return (value !== undefined) === condition.value;
-  }
-}
-
-const comparisons = {
-  gt: (order) => order > 0,
-  gte: (order) => order >= 0,
-  lt: (order) => order < 0,
-  lte: (order) => order <= 0,
-} as const satisfies Partial<Record<ConditionKind, (order: number) => boolean>>;
-
-/** The order of two values; `undefined` if they have different types. */
-function compareLike(a: unknown, b: string | number): number | undefined {
-  if (typeof a === "number" && typeof b === "number") return a < b ? -1 : Number(a > b);
-  return typeof a === "string" && typeof b === "string" ? compareCodePoints(a, b) : undefined;
-}
-
-function hasFolded(kind: FoldedKind, value: unknown, parts: readonly string[]): boolean {
-  if (Array.isArray(value))
-    return kind === "containsi" && value.some((item) => hasFolded("ini", item, parts));
-  if (typeof value !== "string") return false;
-  const text = foldText(value);
-  if (kind === "ini") return parts.includes(text);
-  return parts.some((part) => (kind === "containsi" ? text.includes(part) : text.startsWith(part)));
-}
-
-function hasText(
-  value: unknown,
-  parts: readonly unknown[],
-  where: "includes" | "startsWith" | "endsWith",
-): boolean {
-  if (typeof value !== "string") return false;
-  const text = lowerAscii(value);
-  return parts.some((part) => typeof part === "string" && text[where](lowerAscii(part)));
 }

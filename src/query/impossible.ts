@@ -7,7 +7,7 @@ import { type Never, whyNever } from "../collection/possible.ts";
 import { detailOf } from "../collection/schema-violations.ts";
 import { alwaysWith, itemsOf, type ResolveRef } from "../collection/subschemas.ts";
 import { isObject } from "../json/values.ts";
-import type { Scalar } from "./filter.ts";
+import { conditionTable, type Scalar } from "./conditions.ts";
 import { type OperatorName, operators } from "./operators.ts";
 import type { Attribute, Reading } from "./reading.ts";
 import type { Location } from "./violations.ts";
@@ -99,36 +99,11 @@ function whyImpossible(comparison: Comparison): string | undefined {
   const { types, idKind } = attribute;
   if (types === undefined || idKind !== undefined) return undefined;
   if (operators[operator].kind === "in" && (written === null || written === "null")) return undefined;
-  const takes = typesFor(operator).filter((type) => types.has(type));
+  const takes = conditionTable[operators[operator].kind].types.filter((type) => types.has(type));
   if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(comparison)}`;
   if (takes.includes("array")) return undefined;
   if (values.some((value) => types.has(typeOf(value)))) return undefined;
   return `is ${naming(types)} and cannot be compared with ${shortJson(written)}`;
-}
-
-/** The types of attributes that an operator can be true of. Equality with `null` is not included. */
-export function typesFor(operator: OperatorName): readonly AttributeType[] {
-  switch (operators[operator].kind) {
-    case "in":
-      return ["boolean", "number", "string"];
-    case "contains":
-    case "containsi":
-      return ["string", "array"];
-    case "startsWith":
-    case "endsWith":
-    case "ini":
-    case "startsWithi":
-      return ["string"];
-    case "any":
-      return ["array"];
-    case "exists":
-      return ["null", "boolean", "number", "string", "array", "object"];
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return ["number", "string"];
-  }
 }
 
 function adviceFor({ operator, attribute: { types } }: Comparison): string {

@@ -1,5 +1,5 @@
 /** The table of filter operators. Requests, error messages and the OpenAPI document use it. */
-import type { ConditionKind } from "./filter.ts";
+import type { ConditionKind } from "./conditions.ts";
 
 /** One operator. */
 interface Operator {

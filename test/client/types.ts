@@ -1,7 +1,9 @@
 /** The types of the client: what compiles and what does not. Only the compiler reads this file. It refuses a ts-expect-error without an error. */
 import { createClient, type FromSchema, type ResourceOf } from "../../client/src/index.ts";
+import type { Operators } from "../../client/src/list-types.ts";
 import type { InputOf } from "../../client/src/resource-types.ts";
 import { defineConfig } from "../../src/index.ts";
+import type { OperatorName } from "../../src/query/operators.ts";
 import type { config } from "./config.ts";
 
 const client = createClient<typeof config>({ baseUrl: "http://localhost:3000/api/v1" });
@@ -603,3 +605,6 @@ export async function readOpen(): Promise<unknown> {
   const wrong: string | undefined = (await posts.get("1")).views;
   return [views, name, again, wrong, (await posts.get("1")).other];
 }
+
+// Every operator of the service has a type.
+holds<Same<OperatorName, keyof Operators<string> | keyof Operators<readonly { a: string }[]>>>();

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Path, valueAt } from "../../src/collection/paths.ts";
-import { type Condition, type Filter, matches, matchesAll } from "../../src/query/filter.ts";
+import type { Condition } from "../../src/query/conditions.ts";
+import { type Filter, matches, matchesAll } from "../../src/query/filter.ts";
 
 const a: Path = ["a"];
 const is = (condition: Filter, value: unknown) => matches(condition, value === undefined ? {} : { a: value });

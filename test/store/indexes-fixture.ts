@@ -1,6 +1,7 @@
 /** A collection with indexes. */
 import { readIndexes } from "../../src/collection/indexes.ts";
-import type { Filter, Scalar } from "../../src/query/filter.ts";
+import type { Scalar } from "../../src/query/conditions.ts";
+import type { Filter } from "../../src/query/filter.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "./contract/fixture.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
-import type { Filter, Scalar } from "../../src/query/filter.ts";
+import type { Scalar } from "../../src/query/conditions.ts";
+import type { Filter } from "../../src/query/filter.ts";
 import { accessPathOf } from "../../src/store/core/access-path.ts";
 import type { PageQuery } from "../../src/store/core/related.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";

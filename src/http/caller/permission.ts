@@ -12,9 +12,9 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
+import type { Condition } from "../../query/conditions.ts";
 import {
   allOf,
-  type Condition,
   mapLeaves,
   matchNone,
   type Operand,

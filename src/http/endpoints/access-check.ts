@@ -7,6 +7,7 @@ import type { Principal } from "../../access/principal.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
+import { conditionKinds } from "../../query/conditions.ts";
 import { targetIn } from "../../query/targets.ts";
 import { currentOf } from "../caller/judged.ts";
 import { administers, guardOf, viewFor } from "../caller/permission.ts";
@@ -40,25 +41,7 @@ interface Case extends AccessQuestion {
 const explainedCondition = closedObject(
   {
     attribute: text,
-    condition: {
-      enum: [
-        "in",
-        "gt",
-        "gte",
-        "lt",
-        "lte",
-        "contains",
-        "startsWith",
-        "endsWith",
-        "ini",
-        "containsi",
-        "startsWithi",
-        "any",
-        "exists",
-        "eq",
-        "ne",
-      ],
-    },
+    condition: { enum: [...conditionKinds, "eq", "ne"] },
     negated: { description: "Whether the condition must not be true.", ...truth },
     values: listOf({}, "The values to compare with."),
     other: { description: "The attribute to compare with, instead of values.", ...text },

@@ -1,7 +1,7 @@
 /** The schema of the filters of a collection in a query string. */
 import { attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { typesFor } from "../../query/impossible.ts";
+import { conditionTable } from "../../query/conditions.ts";
 import { listParameters } from "../../query/list-parameters.ts";
 import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
 import type { Part } from "./described.ts";
@@ -38,8 +38,9 @@ function isReserved(name: string): boolean {
 function suits(collection: Collection, name: string, operator: OperatorName): boolean {
   const { types } = attributeInfo(collection, [name]);
   if (types === undefined) return true;
-  const isEquality = operators[operator].kind === "in"; // also with null
-  return typesFor(operator).some((type) => types.has(type)) || (isEquality && types.has("null"));
+  const { kind } = operators[operator];
+  const isEquality = kind === "in"; // also with null
+  return conditionTable[kind].types.some((type) => types.has(type)) || (isEquality && types.has("null"));
 }
 
 function operandSchema(operator: OperatorName): Part {

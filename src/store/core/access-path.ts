@@ -4,7 +4,14 @@
  */
 import { type Index, nameOfKey, type SortKey } from "../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
-import { type Condition, matchesAll, type StoreFilter } from "../../query/filter.ts";
+import {
+  type Condition,
+  conditionTable,
+  isCondition,
+  type OrderingKind,
+  orders,
+} from "../../query/conditions.ts";
+import { matchesAll, type StoreFilter } from "../../query/filter.ts";
 import {
   type CursorValues,
   compareSortValues,
@@ -29,15 +36,20 @@ function isIdList(condition: StoreFilter): boolean {
 }
 
 /** Whether a condition requires one value that the key in an index can contain completely. */
-export function isEquality(condition: StoreFilter): condition is Condition & { kind: "in"; path: Path } {
-  return condition.kind === "in" && hasOneValue(condition);
+export function isEquality(filter: StoreFilter): filter is Condition & { kind: "in"; path: Path } {
+  return isCondition(filter) && conditionTable[filter.kind].range === "equal" && hasOneValue(filter);
 }
 
+/** A condition that is one end of a range. */
+type RangeEnd = Condition & { kind: OrderingKind };
+
 /** Whether a condition is one end of a range that an index supports. */
-export function isRange(
-  condition: StoreFilter,
-): condition is Condition & { kind: "gt" | "gte" | "lt" | "lte" } {
-  return ["gt", "gte", "lt", "lte"].includes(condition.kind) && hasOneValue(condition as Condition);
+export function isRange(filter: StoreFilter): filter is RangeEnd {
+  return isCondition(filter) && isEnd(conditionTable[filter.kind].range) && hasOneValue(filter);
+}
+
+function isEnd(range: (typeof conditionTable)[Condition["kind"]]["range"]): boolean {
+  return range === "low" || range === "high";
 }
 
 /** Keys in indexes contain only the beginning of a long string. */
@@ -133,7 +145,7 @@ interface Candidate {
   /** The values that its first attributes must have. */
   equal: readonly Condition[];
   /** The ends of the range of the next attribute. */
-  ends: readonly Condition[];
+  ends: readonly RangeEnd[];
   isOrdered: boolean;
   /** The conditions that the range does not decide. */
   rest: readonly StoreFilter[];
@@ -209,11 +221,13 @@ function candidateOf(index: Index, conditions: readonly StoreFilter[], query: Pa
 }
 
 /** Up to one lower and one upper end of the values of an attribute, of one type. */
-function endsOf(key: SortKey, conditions: readonly StoreFilter[]): readonly Condition[] {
-  const ranges = conditions.filter(isRange).filter((each) => isAlike(each, key));
+function endsOf(key: SortKey, filters: readonly StoreFilter[]): readonly RangeEnd[] {
+  const ranges = filters.filter(isRange).filter((each) => isAlike(each, key));
   const type = typeof ranges[0]?.values[0];
   const same = ranges.filter(({ values }) => typeof values[0] === type);
-  return ["g", "l"].flatMap((end) => same.find(({ kind }) => kind.startsWith(end)) ?? []);
+  return (["low", "high"] as const).flatMap(
+    (end) => same.find(({ kind }) => conditionTable[kind].range === end) ?? [],
+  );
 }
 
 /** Whether the part of the index with these values has the order of the list, and the key of its position is known. */
@@ -258,8 +272,8 @@ function rangeOf({ equal, ends, isOrdered }: Candidate, { slot, index }: Slot, q
     const value = operandOf(end);
     const at = keyAt([...values, value], index);
     const type = boundsOfType(start, value, key);
-    const isUpward = end.kind.startsWith("g") !== key.descending;
-    const hasValue = end.kind.length === 3;
+    const isUpward = (conditionTable[end.kind].range === "low") !== key.descending;
+    const hasValue = orders[end.kind](0);
     // Values of other types do not match.
     low = greatest(low, isUpward ? (hasValue ? before(at) : after(at)) : type.low);
     high = least(high, isUpward ? type.high : hasValue ? after(at) : before(at));

@@ -6,15 +6,18 @@
 import type { Meaning } from "../../collection/compared-keys.ts";
 import type { IdKind } from "../../collection/ids.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
-import { lowerAscii } from "../../collection/text-comparison.ts";
+import {
+  type AttributeSql,
+  type Condition,
+  type OrderingKind,
+  rowOf,
+  type Scalar,
+} from "../../query/conditions.ts";
 import {
   type Comparison,
-  type Condition,
-  type FoldedKind,
   matchesAll,
   type Operand,
   type RelatedCondition,
-  type Scalar,
   type StoreFilter,
 } from "../../query/filter.ts";
 import type { SearchTerms } from "../../query/search-words.ts";
@@ -36,9 +39,8 @@ import { searchFor } from "./search-index.ts";
 /** The type of a parameter. */
 export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
 
-/** The kinds of conditions that SQL expresses with one of its operators. */
-export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-type OrderingKind = keyof typeof comparisons;
+/** The operators of SQL. */
+export const comparisons: Readonly<Record<OrderingKind, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
 
 /** The order of types: absent or null, false, true, number, string, array or object, declared dates or exact numbers, and moved nulls. */
 export const ranks = {
@@ -180,23 +182,6 @@ function filterSql(filter: StoreFilter, scope: Scope): string {
   }
 }
 
-type KeyedCondition = Extract<Condition, { as?: Meaning }> & {
-  as: Meaning;
-};
-
-function isKeyed(condition: Condition): condition is KeyedCondition {
-  return "as" in condition && condition.as !== undefined;
-}
-
-function keyedSql({ kind, path, as, values }: KeyedCondition, scope: Scope): string {
-  const { dialect } = scope;
-  const keys = values.map(String);
-  if (kind === "contains") return dialect.hasKey(path, keys, as, scope);
-  const key = dialect.key(path, as);
-  if (kind === "in") return dialect.oneOf(key, keys, scope);
-  return either(keys.map((each) => compareSql(key, kind, each, scope)));
-}
-
 /** The condition that the id equals one of the values. */
 function hasIdSql(values: readonly Scalar[], scope: Scope): string {
   const { dialect, collection, table } = scope;
@@ -210,79 +195,60 @@ function hasIdSql(values: readonly Scalar[], scope: Scope): string {
 }
 
 function conditionSql(condition: Condition, scope: Scope): string {
-  if (isKeyed(condition)) return keyedSql(condition, scope);
-  const { path } = condition;
-  const { dialect } = scope;
-  const isId = isIdPath(path);
-  const lowered = () => `lower(${isId ? dialect.textId(scope) : dialect.typed(path, "string")})`;
-  switch (condition.kind) {
-    case "in": {
-      const { values } = condition;
-      if (values.length === 0) return "false";
-      // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
-      return isId ? hasIdSql(values, scope) : dialect.oneOf(dialect.json(path), values.map(toJson), scope);
-    }
-    case "contains": {
-      const texts = condition.values.filter((value) => typeof value === "string").filter(isStorable);
-      const parts = texts.map(
-        (text) => `${dialect.position(lowered(), bind(scope, lowerAscii(text), "text"))} > 0`,
-      );
-      if (!isId && condition.values.length > 0) parts.push(dialect.hasItem(path, condition.values, scope));
-      return either(parts);
-    }
-    case "startsWith":
-    case "endsWith": {
-      const affixSql = (text: string) => {
-        if (text === "") return `${lowered()} is not null`;
-        const { length } = [...text];
-        const part =
-          condition.kind === "endsWith"
-            ? dialect.suffix(lowered(), length)
-            : `substr(${lowered()}, 1, ${length})`;
-        return `${part} = ${bind(scope, lowerAscii(text), "text")}`;
-      };
-      return either(condition.values.filter(isStorable).map(affixSql));
-    }
-    case "ini":
-    case "containsi":
-    case "startsWithi":
-      return foldedSql(condition, scope);
-    case "any":
-      return isId ? "false" : dialect.hasObject(path, filterSql(condition.filter, scope));
-    case "exists":
-      return isId ? String(condition.value) : `${dialect.type(path)} is ${condition.value ? "not " : ""}null`;
-    default: {
-      const { kind } = condition;
-      const typed = (value: string | number) =>
-        dialect.typed(path, typeof value === "number" ? "number" : "string");
-      return either(
-        condition.values.map((value) =>
-          isId ? dialect.compareId(kind, value, scope) : compareSql(typed(value), kind, value, scope),
-        ),
-      );
-    }
-  }
+  return rowOf(condition).sql(condition, attributeSql(condition, scope));
 }
 
-function foldedSql(
-  { kind, path, values }: Condition & { kind: FoldedKind; values: readonly string[] },
-  scope: Scope,
-): string {
+/** The SQL about the attribute of a condition. */
+function attributeSql(condition: Condition, scope: Scope): AttributeSql {
   const { dialect } = scope;
+  const { path } = condition;
+  const as = "as" in condition ? condition.as : undefined;
   const isId = isIdPath(path);
-  const text = dialect.folded(isId ? dialect.textId(scope) : dialect.typed(path, "string"));
-  const known = values.filter(isStorable);
-  if (known.length === 0) return "false";
-  if (kind === "ini") return dialect.oneOf(text, known, scope);
-  const parts = known.map((value) => {
-    const bound = bind(scope, value, "text");
-    return kind === "containsi"
-      ? `${dialect.position(text, bound)} > 0`
-      : `substr(${text}, 1, ${[...value].length}) = ${bound}`;
-  });
-  if (kind === "containsi" && !isId)
-    parts.push(dialect.hasFolded(path, (folded) => dialect.oneOf(folded, known, scope)));
-  return either(parts);
+  const text = () => (isId ? dialect.textId(scope) : dialect.typed(path, "string"));
+  const isOneOf = (sql: string, values: readonly string[]) => {
+    const known = values.filter(isStorable);
+    return known.length === 0 ? "false" : dialect.oneOf(sql, known, scope);
+  };
+  const affix = (sql: string, part: string, cut: (length: number) => string) => {
+    if (part === "") return `${sql} is not null`;
+    return isStorable(part) ? `${cut([...part].length)} = ${bind(scope, part, "text")}` : "false";
+  };
+  return {
+    lowered: () => `lower(${text()})`,
+    folded: () => dialect.folded(text()),
+    equals(values) {
+      if (values.length === 0) return "false";
+      if (as !== undefined) return dialect.oneOf(dialect.key(path, as), values.map(String), scope);
+      // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
+      return isId ? hasIdSql(values, scope) : dialect.oneOf(dialect.json(path), values.map(toJson), scope);
+    },
+    compares(kind, value) {
+      if (as !== undefined) return compareSql(dialect.key(path, as), kind, String(value), scope);
+      if (isId) return dialect.compareId(kind, value, scope);
+      return compareSql(
+        dialect.typed(path, typeof value === "number" ? "number" : "string"),
+        kind,
+        value,
+        scope,
+      );
+    },
+    exists: (isExpected) =>
+      isId ? String(isExpected) : `${dialect.type(path)} is ${isExpected ? "not " : ""}null`,
+    hasItem(values) {
+      if (isId || values.length === 0) return "false";
+      return as === undefined
+        ? dialect.hasItem(path, values, scope)
+        : dialect.hasKey(path, values.map(String), as, scope);
+    },
+    hasFoldedItem: (texts) => (isId ? "false" : dialect.hasFolded(path, (folded) => isOneOf(folded, texts))),
+    hasObject: (filter) => (isId ? "false" : dialect.hasObject(path, filterSql(filter, scope))),
+    isOneOf,
+    contains: (sql, part) =>
+      isStorable(part) ? `${dialect.position(sql, bind(scope, part, "text"))} > 0` : "false",
+    startsWith: (sql, part) => affix(sql, part, (length) => `substr(${sql}, 1, ${length})`),
+    endsWith: (sql, part) => affix(sql, part, (length) => dialect.suffix(sql, length)),
+    either,
+  };
 }
 
 /**

@@ -6,15 +6,8 @@ import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import { foldText } from "../../../src/collection/folding.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { itemName, type Path } from "../../../src/collection/paths.ts";
-import {
-  type Condition,
-  type Filter,
-  matches,
-  type Operand,
-  type OwnLeaf,
-  opposites,
-  type Scalar,
-} from "../../../src/query/filter.ts";
+import type { Condition, Scalar } from "../../../src/query/conditions.ts";
+import { type Filter, matches, type Operand, type OwnLeaf, opposites } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";

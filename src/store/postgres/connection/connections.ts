@@ -43,10 +43,15 @@ const maxPrepared = 32;
 /** How many texts of statements are remembered. A text is prepared when it comes for the second time. */
 const maxTexts = 256;
 
-/** The members of the driver's client that its types do not declare. */
-interface NamingClient {
+/** The members of the driver's client that its types do not declare. Tests notice if one of them changes. */
+interface DriverClient extends pg.PoolClient {
+  /** The number of the server's process, and the key with which a statement of it can be cancelled. */
   processID: number | null;
-  connection: { parsedStatements: Record<string, string> };
+  secretKey: number | null;
+  connection: pg.Connection & {
+    /** The texts of the statements that need not be prepared again, by name. */
+    parsedStatements: Record<string, string>;
+  };
 }
 
 /** The prepared statements of the connections of one pool. */
@@ -100,7 +105,7 @@ export class PreparedStatements {
    */
   async inspect(client: pg.PoolClient): Promise<void> {
     if (this.#clients.has(client)) return;
-    const driver = client as pg.PoolClient & NamingClient;
+    const driver = client as DriverClient;
     const { rows } = await client.query<{ found: string | null }>(inspection, [driver.processID ?? 0]);
     this.#clients.set(client, rows[0]?.found === "offoff" ? preparedOn(driver) : undefined);
   }
@@ -110,7 +115,7 @@ const inspection = `select case when pg_backend_pid() = $1::integer
   then set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as found`;
 
 /** The names of the statements that are prepared on a connection. */
-function preparedOn(client: pg.PoolClient & NamingClient): LRUCache<string, true> {
+function preparedOn(client: DriverClient): LRUCache<string, true> {
   return new LRUCache<string, true>({
     max: maxPrepared,
     dispose(_, name, reason) {
@@ -271,7 +276,7 @@ export class Connections {
     const client = await this.#connect();
     this.#idle.delete(client);
     this.#inUse.add(client);
-    const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
+    const unwatch = this.#probe && watchDatabase(this.#probe, () => client.connection.stream.destroy());
     let isReusable = false;
     try {
       await this.#prepared.inspect(client);
@@ -312,7 +317,7 @@ export class Connections {
     try {
       for (;;) {
         const client = (await this.#pool.connect()) as pg.PoolClient & SafeClient;
-        if (client.lost === undefined && !streamOf(client).destroyed) return client;
+        if (client.lost === undefined && !client.connection.stream.destroyed) return client;
         client.release(true); // destroyed, but the pool did not know yet
         if (client.lost !== undefined) throw client.lost; // a new connection: others would probably end too
       }
@@ -324,7 +329,7 @@ export class Connections {
 }
 
 function destroyAll(clients: ReadonlySet<pg.PoolClient>): void {
-  for (const client of clients) streamOf(client).destroy();
+  for (const client of clients) client.connection.stream.destroy();
 }
 
 /** Whether the connection is lost, or leads to a server that has become read-only. */
@@ -365,7 +370,7 @@ function connectionOf(client: pg.PoolClient, prepared: PreparedStatements): Conn
     async runAll(sql) {
       await client.query(sql).catch(rethrowWithoutValues);
     },
-    cancel: () => cancel(client as pg.PoolClient & DriverClient),
+    cancel: () => cancel(client as DriverClient),
   };
 }
 
@@ -383,19 +388,6 @@ function rethrowWithoutValues(error: unknown): never {
     error.internalQuery = undefined;
   }
   throw error;
-}
-
-function streamOf(client: pg.PoolClient): DriverClient["connection"]["stream"] {
-  return (client as pg.PoolClient & DriverClient).connection.stream;
-}
-
-/** The members of the driver's client that its types do not declare. */
-interface DriverClient {
-  host: string;
-  port: number;
-  processID: number | null;
-  secretKey: number | null;
-  connection: { stream: { destroyed: boolean; destroy(): void } };
 }
 
 /** https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS */

@@ -15,6 +15,13 @@ export const postgresFaults: readonly Fault[] = [
     ],
   },
   {
+    name: "postgres-statement-not-cancelled",
+    what: "PostgreSQL: a list whose client has gone away is read on in the database.",
+    noticedBy: "test/postgres/gone-clients",
+    test: "a client that goes away while its list is read ends the statement in the database too",
+    replacements: [["socket.end(message);", "socket.end();"]],
+  },
+  {
     name: "postgres-worker-alone",
     what: "PostgreSQL: a first start through a worker node of a Citus cluster makes a store that the other nodes do not know.",
     noticedBy: "test/postgres/cluster-worker",

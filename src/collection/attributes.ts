@@ -6,6 +6,8 @@ import type { IdKind } from "./ids.ts";
 import { itemName, type Path } from "./paths.ts";
 import { alwaysWith, createResolve, groupOf, itemsOf, type ResolveRef, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
+import type { DeclaredType } from "./types/declared-type.ts";
+import { type DeclaredMeaning, declaredFormats, typeOfForm } from "./types/declared-types.ts";
 
 /** The parts of a collection that decide which attributes can exist. */
 export interface AttributeSource {
@@ -36,14 +38,10 @@ export interface AttributeInfo {
   minItems?: number | undefined;
   /** Whether the schema requires it. */
   isRequired?: boolean;
-  /** The forms of dates that its texts and numbers can have; `undefined`: the schema allows other texts or numbers. */
-  dates?: ReadonlySet<DateForm> | undefined;
+  /** The type that all its texts and numbers have; `undefined`: the schema allows other texts or numbers. */
+  declared?: DeclaredValues | undefined;
   /** The same for the items of an array. */
-  itemDates?: ReadonlySet<DateForm> | undefined;
-  /** Whether all its texts are exact numbers, and it cannot be a number of JSON. */
-  isExact?: boolean;
-  /** The same for the items of an array. */
-  hasExactItems?: boolean;
+  declaredItems?: DeclaredValues | undefined;
   /** The schemas that every value must fit, and how they find others. */
   fits?: Fits;
 }
@@ -54,8 +52,12 @@ export interface Fits {
   resolve: ResolveRef;
 }
 
-/** How a date can be written: `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss.SSSZ`, or Unix time in milliseconds. */
-export type DateForm = "day" | "time" | "millis";
+/** Values that are compared by what they mean. */
+export interface DeclaredValues {
+  type: DeclaredType<DeclaredMeaning>;
+  /** The forms that they can have, as the formats of the type name them. */
+  forms: ReadonlySet<string>;
+}
 
 const anything: AttributeInfo = { isDeclared: false, types: undefined, alternatives: undefined };
 
@@ -80,12 +82,12 @@ export function declaresAttribute(
   return attributeInfo(collection, [name]).isDeclared && collection.visibility?.hidden.has(name) !== true;
 }
 
-/** Whether an attribute is an exact number. */
-export type IsExact = (path: Path) => boolean;
+/** The type that the schema declares for an attribute; `undefined` without one. */
+export type TypeAt = (path: Path) => DeclaredType<DeclaredMeaning> | undefined;
 
-/** Which attributes of a collection are exact numbers. */
-export function exactIn(collection: AttributeSource): IsExact {
-  return (path) => attributeInfo(collection, path).isExact === true;
+/** The types of the attributes of a collection. */
+export function typesIn(collection: AttributeSource): TypeAt {
+  return (path) => attributeInfo(collection, path).declared?.type;
 }
 
 /** Finds what the schema allows. `others` are the top-level names that exist without the schema. */
@@ -165,12 +167,17 @@ function idInfo({ idKind }: AttributeSource): AttributeInfo {
   return { isDeclared: true, types: new Set([type] as const), alternatives: undefined };
 }
 
+const timestampValues = declaredIn({
+  texts: new Set(declaredFormats["date-time"]?.texts),
+  numbers: new Set(),
+});
+
 /** Not required: a resource that is older than the option `timestamps` can lack them. */
 const timestampInfo: AttributeInfo = {
   isDeclared: true,
   types: new Set(["string"]),
   alternatives: undefined,
-  dates: new Set(["time"]),
+  declared: timestampValues,
 };
 
 /** What `_deleted` has. */
@@ -270,13 +277,11 @@ function findMember(declared: Declared, level: Level, name: string): Member {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
     itemTypes: intersection(all.map(({ items }) => typesOf(items, resolve, new Set()))),
-    itemDates: datesOf(itemForms),
-    hasExactItems: isExact(itemForms),
+    declaredItems: declaredIn(itemForms),
     maxLength: maxLengths && Math.min(...maxLengths),
     minItems: minItems && Math.max(...minItems),
     fits: { schemas: certain, resolve },
-    dates: datesOf(forms),
-    isExact: isExact(forms),
+    declared: declaredIn(forms),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
@@ -352,38 +357,29 @@ function typesOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
   ]);
 }
 
-/** What the texts and the numbers of an attribute can be. `undefined`: anything. An empty set: there are none. */
+/** The forms of declared types that the texts and the numbers of an attribute can have. `undefined`: any values. An empty set: there are none. */
 interface Forms {
-  texts: ReadonlySet<DateForm | "exact"> | undefined;
-  numbers: ReadonlySet<DateForm> | undefined;
+  texts: ReadonlySet<string> | undefined;
+  numbers: ReadonlySet<string> | undefined;
 }
 
 const anyForms: Forms = { texts: undefined, numbers: undefined };
 
-/** The formats of dates and exact numbers. A format says nothing about values of other types. */
-const comparedFormats: Readonly<Record<string, Forms>> = {
-  date: { ...anyForms, texts: new Set(["day"]) },
-  "date-time": { ...anyForms, texts: new Set(["time"]) },
-  "unix-millis": { ...anyForms, numbers: new Set(["millis"]) },
-  "date-value": { texts: new Set(["day", "time"]), numbers: new Set(["millis"]) },
-  decimal: { ...anyForms, texts: new Set(["exact"]) },
-  int64: { ...anyForms, texts: new Set(["exact"]) },
-};
-
-/** The forms of dates, if all texts are dates. Numbers beside them are Unix time. */
-function datesOf({ texts, numbers }: Forms): ReadonlySet<DateForm> | undefined {
-  if (texts === undefined || !isDateForms(texts)) return undefined;
-  if (texts.size === 0) return numbers?.has("millis") === true ? numbers : undefined;
-  return new Set([...texts, ...(numbers ?? (["millis"] as const))]);
+/** The one type that all texts and numbers have. */
+function declaredIn({ texts, numbers }: Forms): DeclaredValues | undefined {
+  const known = texts?.size === 0 ? numbers : texts;
+  const types = new Set([...(known ?? [])].map(typeOfForm));
+  const [type] = types;
+  if (texts === undefined || type === undefined || types.size > 1) return undefined;
+  const { numberForm } = type;
+  if (numberForm === undefined) return numbers?.size === 0 ? { type, forms: texts } : undefined;
+  return { type, forms: new Set([...texts, ...(numbers ?? [numberForm])]) };
 }
 
-function isDateForms(texts: ReadonlySet<DateForm | "exact">): texts is ReadonlySet<DateForm> {
-  return !texts.has("exact");
-}
-
-/** Whether all texts are exact numbers, and there are no numbers of JSON beside them. */
-function isExact({ texts, numbers }: Forms): boolean {
-  return texts?.size === 1 && texts.has("exact") && numbers?.size === 0;
+/** The forms of a format. A format says nothing about values of other types. */
+function formsOfFormat(format: unknown): Forms {
+  const { texts, numbers } = declaredFormats[String(format)] ?? {};
+  return { texts: texts && new Set(texts), numbers: numbers && new Set(numbers) };
 }
 
 /** The forms that a schema allows. */
@@ -393,13 +389,13 @@ function formsOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
   const of = (each: unknown): Forms => formsOf(each, resolve, inner);
   const { format, $ref, allOf, anyOf, oneOf } = schema;
   const types = typesOf(schema, resolve, new Set());
-  const none: ReadonlySet<DateForm> = new Set();
+  const none: ReadonlySet<string> = new Set();
   return intersectForms([
     {
       texts: types === undefined || types.has("string") ? undefined : none,
       numbers: types === undefined || types.has("number") ? undefined : none,
     },
-    typeof format === "string" && Object.hasOwn(comparedFormats, format) ? comparedFormats[format] : anyForms,
+    formsOfFormat(format),
     typeof $ref === "string" ? of(resolve($ref)) : anyForms,
     ...(Array.isArray(allOf) ? allOf.map(of) : []),
     ...[anyOf, oneOf].map((all) => (Array.isArray(all) ? uniteForms(all.map(of)) : anyForms)),

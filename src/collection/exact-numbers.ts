@@ -24,6 +24,12 @@ export function isDecimal(text: string): boolean {
   return whole !== undefined && whole.length + fraction.length <= maxDigits;
 }
 
+/** `isDecimal` in the SQL of PostgreSQL. */
+export function isExactSql(text: string): string {
+  const isShort = `length(translate(${text}, '+-.', '')) <= ${maxDigits}`;
+  return `(length(${text}) <= ${maxDigits + 2} and ${text} collate "C" ~ '^[+-]?[0-9]+([.][0-9]+)?$' and ${isShort})`;
+}
+
 /** Whether a text is a whole number from -2^63 to 2^63 - 1. */
 export function isInt64(text: string): boolean {
   return (

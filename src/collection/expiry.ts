@@ -24,7 +24,11 @@ export function readExpires(
   const types = [...(info.types ?? [])].filter((type) => type !== "null");
   // The format "date-value" needs no type, because it has dates of both.
   const isDate = info.types === undefined || types.length > 0;
-  if (info.dates === undefined || !isDate || !types.every((type) => type === "string" || type === "number"))
+  if (
+    info.declared?.type.name !== "date" ||
+    !isDate ||
+    !types.every((type) => type === "string" || type === "number")
+  )
     throw new StartError(
       `${at}: the schema must declare "${formatPath(path)}" as a date, such as { "type": "string", "format": "date-time" }.`,
     );

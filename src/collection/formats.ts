@@ -1,39 +1,14 @@
 /** The formats that a schema can use: a check and a description for each. */
 import { fullFormats } from "ajv-formats/dist/formats.js";
-import { isDate, isDateValue, isTimestamp, isUnixMillis } from "./dates.ts";
-import { isDecimal, isInt64, maxDigits } from "./exact-numbers.ts";
-
-/** One format. It accepts every value of a type that it is not for. */
-export interface Format {
-  test: (value: unknown) => boolean;
-  /** Completes “must be …”. */
-  expected: string;
-  /** Whether it describes dates. A violation of it has the code "date". */
-  isDate?: true;
-}
-
-/**
- * Longer strings have no format, except "byte" and the hints. No address is longer, and the regular expressions take
- * time.
- */
-const maxLength = 8192;
+import { type Format, ofNumber, ofText } from "./format.ts";
+import { declaredFormats } from "./types/declared-types.ts";
 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const int32 = 2 ** 31;
 
 /** Every format by name. */
-export const formats = {
-  date: { ...ofText(isDate, "a valid date, as YYYY-MM-DD"), isDate: true },
-  "date-time": {
-    ...ofText(isTimestamp, "a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ"),
-    isDate: true,
-  },
-  "unix-millis": { ...ofNumber(isUnixMillis, "Unix time in whole milliseconds"), isDate: true },
-  "date-value": {
-    test: isDateValue,
-    expected: "a date: YYYY-MM-DD, YYYY-MM-DDThh:mm:ss.SSSZ, or Unix time in whole milliseconds",
-    isDate: true,
-  },
+export const formats: Readonly<Record<string, Format>> = {
+  ...declaredFormats,
   time: fromLibrary("time", "a time with an offset, such as 10:30:00Z"),
   duration: fromLibrary("duration", "an ISO 8601 duration, such as P3DT12H"),
   email: fromLibrary("email", "an email address"),
@@ -56,36 +31,16 @@ export const formats = {
     (value) => Number.isInteger(value) && value >= -int32 && value < int32,
     "a 32-bit whole number",
   ),
-  int64: {
-    test: (value) =>
-      typeof value === "string" ? isInt64(value) : ofNumber(Number.isInteger, "").test(value),
-    expected: "a 64-bit whole number",
-  },
-  decimal: {
-    test: (value) => typeof value !== "string" || isDecimal(value),
-    expected: `a decimal number such as -12.50, with at most ${maxDigits} digits and no exponent`,
-  },
   // These accept every value. They are hints for forms and code generators.
   float: { test: () => true, expected: "a number" },
   double: { test: () => true, expected: "a number" },
   password: { test: () => true, expected: "a string" },
   binary: { test: () => true, expected: "a string" },
-} as const satisfies Record<string, Format>;
+};
 
 /** The format of this name. */
 export function formatOf(name: string): Format | undefined {
-  return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : undefined;
-}
-
-function ofText(fits: (text: string) => boolean, expected: string): Format {
-  return {
-    test: (value) => typeof value !== "string" || (value.length <= maxLength && fits(value)),
-    expected,
-  };
-}
-
-function ofNumber(fits: (value: number) => boolean, expected: string): Format {
-  return { test: (value) => typeof value !== "number" || fits(value), expected };
+  return Object.hasOwn(formats, name) ? formats[name] : undefined;
 }
 
 function fromLibrary(name: keyof typeof fullFormats, expected: string): Format {

@@ -3,10 +3,10 @@ import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { type AttributeInfo, type AttributeSource, attributeInfo } from "./attributes.ts";
-import type { DeclaredMeaning } from "./compared-keys.ts";
 import { foldingVersion } from "./folding.ts";
 import { didYouMean, mustBe, shortJson } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
+import type { DeclaredMeaning } from "./types/declared-types.ts";
 
 /** One attribute to sort by. */
 export interface SortKey {
@@ -108,8 +108,8 @@ export function nullsOf(
 }
 
 /** Whether an attribute can have texts that are no dates. */
-export function canBeNatural({ types, dates }: Pick<AttributeInfo, "types" | "dates">): boolean {
-  return dates === undefined && types?.has("string") !== false;
+export function canBeNatural({ types, declared }: Pick<AttributeInfo, "types" | "declared">): boolean {
+  return declared?.type.isNatural !== false && types?.has("string") !== false;
 }
 
 /** A key as a sort names it: `-author.name:natural`. */
@@ -165,11 +165,8 @@ export function readDistinct<Value>(
 }
 
 /** How values of an attribute are compared, as a part of its sort key. */
-export function comparedAs({ dates, isExact }: Pick<AttributeInfo, "dates" | "isExact">): {
-  as?: DeclaredMeaning;
-} {
-  if (isExact === true) return { as: "exact" };
-  return dates === undefined ? {} : { as: "date" };
+export function comparedAs({ declared }: Pick<AttributeInfo, "declared">): { as?: DeclaredMeaning } {
+  return declared === undefined ? {} : { as: declared.type.name };
 }
 
 /** A text that differs for keys of different attributes, and if their values are compared in different ways. */

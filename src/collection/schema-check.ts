@@ -13,6 +13,7 @@ import {
   schemasReachedFrom,
   subschemasOf,
 } from "./subschemas.ts";
+import { declaredFormats } from "./types/declared-types.ts";
 
 /** The largest size of a schema. */
 const limits = { bytes: 256 * 1024, nesting: 64, properties: 1000 };
@@ -129,10 +130,11 @@ function requireKeywords(
   if ($schema !== undefined && $schema !== dialect) refuse(path, `$schema must be ${dialect}.`);
   if (typeof format === "string" && formatOf(format) === undefined)
     refuse([...path, "format"], unknownFormat(format));
-  if (format === "decimal" && !hasOnlyTexts(schema.type))
+  const { whyNoNumbers } = declaredFormats[String(format)] ?? {};
+  if (whyNoNumbers !== undefined && !hasOnlyTexts(schema.type))
     refuse(
       [...path, "format"],
-      'the format "decimal" is for strings, because numbers are not exact. Add "type": "string" beside it.',
+      `the format "${format}" is for strings, because ${whyNoNumbers}. Add "type": "string" beside it.`,
     );
   if (isObject(properties) && Object.hasOwn(properties, "__proto__"))
     refuse([...path, "properties"], 'an attribute called "__proto__" cannot be declared.');

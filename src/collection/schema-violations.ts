@@ -89,7 +89,7 @@ function unknownDetail(name: string, names: readonly string[], suggest: Suggest)
 }
 
 function formatCode(name: string): string {
-  return formatOf(name)?.isDate === true ? "date" : "format";
+  return formatOf(name)?.code ?? "format";
 }
 
 /** The pointer to a value, or to one of its members. */

@@ -2,13 +2,13 @@
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { type AttributeInfo, attributeInfo } from "./attributes.ts";
+import { type AttributeInfo, type AttributeType, attributeInfo } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
-import type { DeclaredMeaning } from "./compared-keys.ts";
 import { foldingVersion } from "./folding.ts";
 import { comparedAs, maxKeys, readDistinct } from "./indexes.ts";
 import { mustBe } from "./messages.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
+import type { DeclaredMeaning } from "./types/declared-types.ts";
 
 /** An attribute whose values are compared. */
 export interface UniquePart {
@@ -143,9 +143,8 @@ function readPath(name: unknown): Path | undefined {
 function requireScalar(path: Path, at: string, info: AttributeInfo): void {
   const types = [...(info.types ?? [])].filter((type) => type !== "null");
   const [type] = types;
-  const isDate = info.dates !== undefined && types.length > 0;
-  if (isDate && types.every((each) => each === "string" || each === "number")) return;
-  if (info.isExact === true && types.length === 1) return;
+  const ofDeclared: readonly AttributeType[] = info.declared?.type.jsonTypes ?? [];
+  if (types.length > 0 && types.every((each) => ofDeclared.includes(each))) return;
   const name = JSON.stringify(formatPath(path));
   if (types.length !== 1 || type === undefined || type === "array" || type === "object") {
     throw new StartError(

@@ -5,19 +5,12 @@
 import { Problem } from "../errors.ts";
 import { countNames, namesPerOperation, toFragment } from "../json/pointer.ts";
 import { canonicalText, isObject, type JsonLimits, requireLimits, setMember } from "../json/values.ts";
-import type { IsExact } from "./attributes.ts";
-import {
-  exactKeyOf,
-  exactOf,
-  isDecimal,
-  maxDigits,
-  sumOfExact,
-  textOfExact,
-  textOfNumber,
-} from "./exact-numbers.ts";
+import type { TypeAt } from "./attributes.ts";
 import { shortJson } from "./messages.ts";
 import { findOverlap, formatPath, type Path, parsePath } from "./paths.ts";
 import { compareCodePoints } from "./text-comparison.ts";
+import type { Arithmetic, DeclaredType } from "./types/declared-type.ts";
+import { textNumbers } from "./types/declared-types.ts";
 
 /** The operators, each with the operand that it takes. */
 const operands = {
@@ -110,7 +103,8 @@ function operandFault(operator: UpdateOperator, operand: unknown): string | unde
   const not = () => `, not ${shortJson(operand)}`;
   switch (operands[operator]) {
     case "number":
-      return exactOperand(operand) !== undefined || typeof operand === "number"
+      return typeof operand === "number" ||
+        textNumbers.some(({ operandOf }) => operandOf(operand) !== undefined)
         ? undefined
         : `must be a number${not()}`;
     case "array":
@@ -135,14 +129,14 @@ export interface StrayOperator {
 export function strayOperatorIn(
   patch: Record<string, unknown>,
   stored: Record<string, unknown>,
-  isExact: IsExact,
+  typeAt: TypeAt,
   outer: readonly string[] = [],
 ): StrayOperator | undefined {
   for (const [name, change] of Object.entries(patch)) {
     const value = Object.hasOwn(stored, name) ? stored[name] : undefined;
     if (!isObject(change) || value === undefined) continue;
     if (isObject(value)) {
-      const inner = strayOperatorIn(change, value, isExact, [...outer, name]);
+      const inner = strayOperatorIn(change, value, typeAt, [...outer, name]);
       if (inner !== undefined) return inner;
       continue;
     }
@@ -150,7 +144,8 @@ export function strayOperatorIn(
     if (others.length > 0 || !isOperator(operator)) continue;
     const names = [...outer, name];
     const isNumber =
-      typeof value === "number" || (typeof value === "string" && isExact(names as unknown as Path));
+      typeof value === "number" ||
+      (typeof value === "string" && typeAt(names as unknown as Path)?.arithmetic !== undefined);
     if (worksOn(operator, value, isNumber)) return { names, operator };
   }
   return undefined;
@@ -179,7 +174,7 @@ function requireSeparate(operations: readonly UpdateOperation[]): void {
 /** How an update is applied. */
 export interface UpdateContext {
   json: JsonLimits;
-  isExact: IsExact;
+  typeAt: TypeAt;
   pause: Pause;
 }
 
@@ -193,7 +188,7 @@ export type Pause = (characters: number) => Promise<void> | undefined;
 export async function applyUpdate(
   document: Record<string, unknown>,
   operations: readonly UpdateOperation[],
-  { json, isExact, pause }: UpdateContext,
+  { json, typeAt, pause }: UpdateContext,
 ): Promise<Record<string, unknown>> {
   const result = { ...document };
   const own = new Set<unknown>([result]); // the copies, which can be changed
@@ -203,7 +198,7 @@ export async function applyUpdate(
     const name = operation.path.at(-1) as string;
     const current = Object.hasOwn(parent, name) ? parent[name] : undefined;
     if (operation.operator === "$unset") delete parent[name];
-    else setMember(parent, name, await valueAfter(operation, current, { isExact, pause }));
+    else setMember(parent, name, await valueAfter(operation, current, { typeAt, pause }));
   }
   requireLimits(result, json);
   return result;
@@ -243,14 +238,14 @@ function ownParent(
 function valueAfter(
   operation: UpdateOperation,
   current: unknown,
-  { isExact, pause }: Pick<UpdateContext, "isExact" | "pause">,
+  { typeAt, pause }: Pick<UpdateContext, "typeAt" | "pause">,
 ): unknown {
   const { path, operator, operand } = operation;
   switch (operator) {
     case "$increment":
     case "$min":
     case "$max":
-      return isExact(path) ? exactAfter(operation, current) : numberAfter(operation, current);
+      return sumOrExtreme(operation, current, typeAt(path));
     case "$append":
       return [...arrayIn(operation, current), ...(operand as unknown[])];
     case "$addUnique":
@@ -263,6 +258,17 @@ function valueAfter(
   }
 }
 
+function sumOrExtreme(
+  operation: UpdateOperation,
+  current: unknown,
+  type: DeclaredType | undefined,
+): number | string {
+  const arithmetic = type?.arithmetic;
+  return type === undefined || arithmetic === undefined
+    ? numberAfter(operation, current)
+    : textNumberAfter(operation, current === undefined ? arithmetic.zero : current, { ...type, arithmetic });
+}
+
 function numberAfter(operation: UpdateOperation, current: unknown): number {
   const { operator, operand } = operation;
   if (typeof operand !== "number")
@@ -272,31 +278,25 @@ function numberAfter(operation: UpdateOperation, current: unknown): number {
   return operator === "$min" ? Math.min(value, operand) : Math.max(value, operand);
 }
 
-/** The text of an exact number that an operand means. A number of JSON means its digits. */
-function exactOperand(operand: unknown): string | undefined {
-  const text = typeof operand === "number" ? textOfNumber(operand) : operand;
-  return typeof text === "string" && isDecimal(text) ? text : undefined;
-}
-
-function exactAfter(operation: UpdateOperation, current: unknown = "0"): string {
+/** A number that is a text. */
+function textNumberAfter(
+  operation: UpdateOperation,
+  current: unknown,
+  { what, keyOf, arithmetic }: DeclaredType & { arithmetic: Arithmetic },
+): string {
   const { operator } = operation;
-  const operand = exactOperand(operation.operand);
-  if (operand === undefined) {
-    const why = `must be an exact number with at most ${maxDigits} digits, such as "12.50", not ${shortJson(operation.operand)}`;
-    throw misfit(operation, why, "operand");
-  }
-  const key = exactKeyOf(current);
-  if (key === undefined)
-    throw misfit(operation, `needs an exact number, but the value is ${kindOf(current)}`);
+  const operand = arithmetic.operandOf(operation.operand);
+  if (operand === undefined)
+    throw misfit(operation, `must be ${arithmetic.expected}, not ${shortJson(operation.operand)}`, "operand");
+  const key = keyOf(current);
+  if (key === undefined) throw misfit(operation, `needs ${what}, but the value is ${kindOf(current)}`);
   const value = current as string;
-  const order = compareCodePoints(exactKeyOf(operand) as string, key);
+  const order = compareCodePoints(keyOf(operand) as string, key);
   if (operator === "$min") return order < 0 ? operand : value;
   if (operator === "$max") return order > 0 ? operand : value;
-  const sum = textOfExact(sumOfExact(exactOf(value), exactOf(operand)));
-  if (isDecimal(sum)) return sum;
-  const digits = sum.replace(/[-.]/g, "").length;
-  const why = `would make a number of ${digits} digits, but an exact number has at most ${maxDigits}`;
-  throw misfit(operation, why, "range");
+  const sum = arithmetic.sum(value, operand);
+  if (typeof sum === "string") return sum;
+  throw misfit(operation, `would make ${sum.fault}`, "range");
 }
 
 function numberIn(operation: UpdateOperation, current: unknown = 0): number {

@@ -5,7 +5,7 @@ import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { exactIn } from "../collection/attributes.ts";
+import { typesIn } from "../collection/attributes.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { liveReader } from "../expiry/live-store.ts";
@@ -36,7 +36,7 @@ export async function runExport(
     const request = {
       collection,
       ...asked,
-      ...(declared !== undefined && { isExact: exactIn(declared) }),
+      ...(declared !== undefined && { typeAt: typesIn(declared) }),
     };
     if (typeof output !== "string") return exportToStdout(reader, request);
     requireNoStoreFile(output, config.store);

@@ -5,7 +5,6 @@
 
 import type { AttributeInfo, AttributeType } from "../collection/attributes.ts";
 import { isDate, isTimestamp } from "../collection/dates.ts";
-import { isDecimal } from "../collection/exact-numbers.ts";
 import { withoutGuard } from "../collection/formula-guard.ts";
 import type { TimeZone } from "../collection/time-zones.ts";
 import {
@@ -117,11 +116,8 @@ export class DeclaredCells implements CellReader {
 
   /** Whether a text is already one that the schema allows. */
   #fits(text: string): boolean {
-    if (this.#info.isExact === true) return isDecimal(text);
-    const { dates } = this.#info;
-    return (
-      dates !== undefined && ((dates.has("time") && isTimestamp(text)) || (dates.has("day") && isDate(text)))
-    );
+    const { declared } = this.#info;
+    return declared?.type.isValue(text, declared.forms) === true;
   }
 
   #convert(text: string, line: number): CellValue {
@@ -136,9 +132,10 @@ export class DeclaredCells implements CellReader {
   }
 
   summary(): Omit<ColumnSummary, "name"> {
-    const { dates } = this.#info;
+    const { declared } = this.#info;
+    const isDate = declared?.type.name === "date";
     return {
-      types: [...this.#types].map((each) => (each === "string" && dates !== undefined ? "date" : each)),
+      types: [...this.#types].map((each) => (each === "string" && isDate ? "date" : each)),
       ...(this.#converted > 0 && { converted: this.#converted }),
       ...(this.#cut > 0 && { cut: this.#cut }),
     };
@@ -189,9 +186,11 @@ function convertersFor(
   const isText = types.has("string");
   const converters: Converter[] = [];
   if (isAsked("booleans", types.has("boolean") && !isText)) converters.push(toBooleans(!types.has("number")));
-  if (isAsked("numbers", (types.has("number") && !isText) || info.isExact))
-    converters.push(toNumbers(info.isExact === true));
-  if (isAsked("times", isText && info.dates?.has("time"))) converters.push(toTimes(timezone, advice));
+  const isTextNumber = info.declared?.type.arithmetic !== undefined;
+  if (isAsked("numbers", (types.has("number") && !isText) || isTextNumber))
+    converters.push(toNumbers(isTextNumber));
+  if (isAsked("times", isText && info.declared?.forms.has("time")))
+    converters.push(toTimes(timezone, advice));
   if (isAsked("arrays", types.has("array") && !isText)) converters.push(toArrays(info, options));
   return converters;
 }
@@ -212,7 +211,8 @@ interface Separators {
   point?: number;
 }
 
-function toNumbers(isExact: boolean): Converter {
+/** `isText`: they are texts in JSON. */
+function toNumbers(isText: boolean): Converter {
   const separators: Separators = {};
   return {
     forms: "a number, such as 12.5 or 12,5",
@@ -223,7 +223,7 @@ function toNumbers(isExact: boolean): Converter {
       if (separators.point !== undefined)
         return { fault: `has a decimal comma, but line ${separators.point} has a decimal point` };
       separators.comma ??= line;
-      return { json: isExact ? JSON.stringify(read.json) : read.json };
+      return { json: isText ? JSON.stringify(read.json) : read.json };
     },
   };
 }
@@ -256,13 +256,17 @@ function zoneAdvice(advice: Advice): string {
   return `If it is a time in Berlin, for example, ${advice("timezone", "Europe/Berlin")}`;
 }
 
-function toArrays({ itemTypes, itemDates }: AttributeInfo, options: CellOptions): Converter {
+function toArrays({ itemTypes, declaredItems }: AttributeInfo, options: CellOptions): Converter {
   const forms = "an array, such as [1,2] or {1,2}";
   const types = itemTypes ?? new Set<AttributeType>(["string", "null"]);
-  const items = convertersFor({ isDeclared: true, types, alternatives: undefined, dates: itemDates }, types, {
-    ...options,
-    convert: new Set([...(options.convert ?? []), "booleans"]),
-  });
+  const items = convertersFor(
+    { isDeclared: true, types, alternatives: undefined, declared: declaredItems },
+    types,
+    {
+      ...options,
+      convert: new Set([...(options.convert ?? []), "booleans"]),
+    },
+  );
   /** The JSON text of an item, or what is wrong with it. */
   const itemJson = (item: string | null | PostgresArray, line: number): string | { fault: string } => {
     if (item === null) return "null";

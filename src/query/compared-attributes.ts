@@ -1,6 +1,6 @@
 /** What two attributes mean to each other when a filter compares them. */
 import type { AttributeType } from "../collection/attributes.ts";
-import type { Meaning } from "../collection/compared-keys.ts";
+import type { Meaning } from "../collection/types/declared-types.ts";
 import type { ComparingOperator } from "./filter.ts";
 import type { Attribute } from "./reading.ts";
 
@@ -18,11 +18,11 @@ export function comparedTypes(
   right: Attribute,
   isOrdered: boolean,
 ): { as?: Meaning } | string {
-  for (const [has, as, what] of meanings) {
-    if (!has(left) && !has(right)) continue;
-    const other = has(left) ? right : left;
-    if (!has(other) && other.types !== undefined) return `only one of the attributes is ${what}`;
-    return { as };
+  const type = left.declared?.type ?? right.declared?.type;
+  if (type !== undefined) {
+    const others = [left, right].filter(({ declared }) => declared?.type !== type);
+    if (others.some(({ types }) => types !== undefined)) return `only one of the attributes is ${type.what}`;
+    return { as: type.name };
   }
   const [own, others] = [left, right].map(({ types }) => scalars(types, isOrdered)) as [Scalars, Scalars];
   if ([...own].some((each) => others.has(each))) return {};
@@ -31,11 +31,6 @@ export function comparedTypes(
 }
 
 type Scalars = ReadonlySet<AttributeType>;
-
-const meanings: readonly (readonly [(attribute: Attribute) => boolean, Meaning, string])[] = [
-  [({ dates }) => dates !== undefined, "date", "a date"],
-  [({ isExact }) => isExact === true, "exact", "an exact number"],
-];
 
 /** The types of values that can be compared. */
 function scalars(types: Attribute["types"], isOrdered: boolean): Scalars {

@@ -3,11 +3,11 @@
  * true, its SQL, whether an index serves it, and its words. `operators.ts` has the names that requests use for them.
  */
 import type { AttributeType } from "../collection/attributes.ts";
-import type { Meaning } from "../collection/compared-keys.ts";
 import { foldText } from "../collection/folding.ts";
 import { shortJson } from "../collection/messages.ts";
 import { itemName, type Path } from "../collection/paths.ts";
 import { compareCodePoints, lowerAscii } from "../collection/text-comparison.ts";
+import type { Meaning } from "../collection/types/declared-types.ts";
 import { isObject } from "../json/values.ts";
 import type { Filter } from "./filter.ts";
 

@@ -5,8 +5,8 @@
  * expire, and gives no rights. The checksum is not secret: it only detects a damaged cursor, or one of another list.
  */
 import { hash } from "node:crypto";
-import { isComparedKey } from "../collection/compared-keys.ts";
 import { firstCodePoints } from "../collection/text-comparison.ts";
+import { typeOfKey } from "../collection/types/declared-types.ts";
 import { Problem } from "../errors.ts";
 import { isBadString, tryParse } from "../json/values.ts";
 import { type RequestedFilter, timelessText } from "./filter.ts";
@@ -102,6 +102,9 @@ function isWellFormed(value: unknown): boolean {
 
 function isKnownKey(value: unknown): value is readonly [key: string] {
   return (
-    Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && isComparedKey(value[0])
+    Array.isArray(value) &&
+    value.length === 1 &&
+    typeof value[0] === "string" &&
+    typeOfKey(value[0]) !== undefined
   );
 }

@@ -229,7 +229,8 @@ export function readFigures(
     }
     const attribute = readAttribute(attributeName, location, reading);
     if (attribute === undefined) return [];
-    const isTotal = (kind === "sum" || kind === "avg") && attribute.isExact !== true;
+    const isText = attribute.declared?.type.arithmetic !== undefined;
+    const isTotal = (kind === "sum" || kind === "avg") && !isText;
     if (isTotal) requireType("number", name, { attribute, location, violations });
     const compared = isTotal ? {} : comparedAs(attribute);
     return [{ kind: kind as (typeof attributeFigures)[number], name, path: attribute.path, ...compared }];
@@ -260,10 +261,11 @@ export function readKeys(
     }
     const attribute = readSingleAttribute(cut === -1 ? name : name.slice(0, cut), location, reading);
     if (attribute === undefined) return [];
-    if (unit !== undefined && attribute.isExact === true) {
-      const detail = `names ${shortJson(name)}, which needs a date, but the attribute is an exact number`;
+    const type = attribute.declared?.type;
+    if (unit !== undefined && type?.hasUnits === false) {
+      const detail = `names ${shortJson(name)}, which needs a date, but the attribute is ${type.what}`;
       violations.add(location, "figureType", detail);
-    } else if (unit !== undefined && attribute.dates === undefined)
+    } else if (unit !== undefined && type === undefined)
       requireType("string", name, { attribute, location, violations });
     const { path, through } = attribute;
     if (unit !== undefined) reading.used.usesZone = true;

@@ -5,10 +5,11 @@
  * Every store must give the values that these comments describe, in the same order. `sum` and `avg` of numbers that are
  * not integers can differ by 1e-12 of the sum of their absolute values.
  */
-import type { DeclaredMeaning } from "../collection/compared-keys.ts";
+
 import { isDate } from "../collection/dates.ts";
 import type { Path } from "../collection/paths.ts";
 import { localTime, type TimeZone } from "../collection/time-zones.ts";
+import type { DeclaredMeaning } from "../collection/types/declared-types.ts";
 import type { RelatedCondition } from "./filter.ts";
 
 /** The figures of an attribute. */

@@ -5,12 +5,9 @@
 
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
-import { exactKeyOf } from "../collection/exact-numbers.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
-import { instantKeyOf } from "../collection/instants.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Path } from "../collection/paths.ts";
-import type { TimeZone } from "../collection/time-zones.ts";
 import { Problem, toSentence } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
@@ -23,18 +20,7 @@ import {
   isComparing,
   type Scalar,
 } from "./conditions.ts";
-import {
-  type ComparedDates,
-  dateCondition,
-  datesFor,
-  dependsOnZone,
-  readDateOperand,
-  relativeInstant,
-  splitTimes,
-  whyNoDate,
-  whyNotNow,
-} from "./date-operands.ts";
-import { exactCondition, exactFor } from "./exact-operands.ts";
+import { declaredCondition, declaredFor, splitTimes } from "./declared-operands.ts";
 import {
   allOf,
   anyOf,
@@ -409,18 +395,12 @@ function toCondition(
   }
   if (takes === "boolean")
     return conditionFor(operator, attribute, isText ? [written[0] === "true"] : written);
-  const compared = datesFor(operator, attribute);
+  const compared = declaredFor(operator, attribute);
   if (compared !== undefined) {
     for (const each of written)
-      checkListed({ operator, attribute, written: each }, dateKeyOf, location, reading);
-    return toDateCondition(operator, { attribute, compared }, { written, isText }, reading);
-  }
-  const exact = exactFor(operator, attribute);
-  if (exact !== undefined) {
-    for (const each of written)
-      checkListed({ operator, attribute, written: each }, exactKeyOf, location, reading);
-    const refuse = (why: string) => reading.violations.add(location, "exact", why);
-    return requested(operator, attribute, exactCondition(exact, attribute.path, { written, isText }, refuse));
+      checkListed({ operator, attribute, written: each }, compared.type.writtenKey, location, reading);
+    const condition = declaredCondition(compared, attribute.path, { written, isText }, reading);
+    return requested(operator, attribute, condition);
   }
   const values = written.flatMap((each) => {
     const meant = isText ? candidatesOf(String(each), operator, attribute) : [each];
@@ -428,12 +408,6 @@ function toCondition(
     return isText ? meant : valuesOf(each, operator, attribute);
   });
   return conditionFor(operator, attribute, values);
-}
-
-/** The instant that a value means, also as a number in a query string. */
-function dateKeyOf(value: unknown): string | undefined {
-  const isMillis = typeof value === "string" && /^-?[0-9]{5,}$/.test(value);
-  return instantKeyOf(isMillis ? Number(value) : value, "date");
 }
 
 /** The values that a text in a query string can mean, such as "1" and 1. Omits values that the attribute cannot have. */
@@ -475,49 +449,6 @@ function refuseRelation(name: string, location: Location, { violations }: Readin
 /** Whether an attribute is one of related resources or of objects in an array. There can be several of them. */
 function isOneOfMany({ through, lists = [] }: Attribute): boolean {
   return through !== undefined || lists.length > 0;
-}
-
-/**
- * The condition that compares a date with values as the client wrote them. `isText`: they come from a query string. Adds a
- * violation for each that is no date.
- */
-function toDateCondition(
-  operator: OperatorName,
-  { attribute, compared }: { attribute: Attribute; compared: ComparedDates },
-  { written, isText }: { written: readonly Scalar[]; isText: boolean },
-  { location, violations, used, refusesNow, zone }: Reading & { location: Location },
-): RequestedFilter {
-  // All conditions of a request compare with the same time.
-  const now = () => {
-    used.now ??= Date.now();
-    return used.now;
-  };
-  let isRelative = false;
-  const operands = written.flatMap((each) => {
-    const relative = relativeInstant(each, now, zone);
-    if (relative !== undefined && dependsOnZone(each)) used.usesZone = true;
-    if (relative !== undefined && refusesNow === true) violations.add(location, "date", whyNotNow(each));
-    isRelative ||= relative !== undefined;
-    const operand = relative ?? readDateOperand(each, compared, isText);
-    if (operand === undefined) violations.add(location, "date", whyNoDate(each));
-    return operand === undefined ? [] : [operand];
-  });
-  return requested(
-    operator,
-    attribute,
-    dateCondition(
-      compared.kind,
-      attribute.path,
-      operands,
-      isRelative ? relativeText(written, zone) : undefined,
-    ),
-  );
-}
-
-/** What the client wrote. It identifies the condition, whose values change with the time. */
-function relativeText(written: readonly Scalar[], zone: TimeZone | undefined): string {
-  const name = written.some(dependsOnZone) ? (zone?.name ?? "") : "";
-  return name === "" ? JSON.stringify(written) : `${JSON.stringify(written)} ${name}`;
 }
 
 /** What an operator requires, from the condition for the attribute alone. */

@@ -4,9 +4,10 @@
  * Every store translates the tree to its own language. Each must give the same result as `matches` for every resource. A
  * condition is true or false, never unknown.
  */
-import { comparedKeyOf, type Meaning } from "../collection/compared-keys.ts";
+
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import type { Relation } from "../collection/relations.ts";
+import { comparedKeyOf, type Meaning } from "../collection/types/declared-types.ts";
 import { isObject } from "../json/values.ts";
 import { type Condition, compareLike, conditionTable, orders, rowOf } from "./conditions.ts";
 

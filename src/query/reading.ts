@@ -6,7 +6,7 @@ import {
   type AttributeInfo,
   type AttributeType,
   attributeInfo,
-  type DateForm,
+  type DeclaredValues,
   type Fits,
   listedAttribute,
 } from "../collection/attributes.ts";
@@ -86,15 +86,12 @@ export interface Attribute {
   idKind: IdKind | undefined;
   /** The schemas that its values must fit. */
   fits?: Fits | undefined;
-  /** The forms of its dates, if the schema declares it as a date. */
-  dates?: ReadonlySet<DateForm> | undefined;
+  /** The type that the schema declares for all its texts and numbers. */
+  declared?: DeclaredValues | undefined;
   /** The types that the items of an array can have; `undefined`: any. */
   itemTypes?: ReadonlySet<AttributeType> | undefined;
-  /** The forms of the dates in an array, if the schema declares its items as dates. */
-  itemDates?: ReadonlySet<DateForm> | undefined;
-  /** Whether the schema declares it, or the items of the array in it, as exact numbers. */
-  isExact?: boolean;
-  hasExactItems?: boolean;
+  /** The same for the items of an array. */
+  declaredItems?: DeclaredValues | undefined;
   /** The relations to the resources that have the attribute; absent for an attribute of the resource itself. */
   through?: readonly [RelationPath, ...RelationPath[]];
   /** The arrays of objects that lead to it, from the outer one inwards; absent without one. */

@@ -7,10 +7,11 @@
  * strings in natural order (`natural-order.ts`). If a key moves nulls, null or absent is the last type instead. Every store must sort in
  * this order.
  */
-import { comparedKeyOf } from "../collection/compared-keys.ts";
+
 import type { SortKey } from "../collection/indexes.ts";
 import { isIdPath, type Path, valueAt } from "../collection/paths.ts";
 import { compareCodePoints, firstCodePoints } from "../collection/text-comparison.ts";
+import { comparedKeyOf } from "../collection/types/declared-types.ts";
 import type { RelatedCondition, RelationPath } from "./filter.ts";
 import { naturalValue } from "./natural-order.ts";
 

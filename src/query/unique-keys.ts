@@ -1,13 +1,11 @@
 /** The unique keys of writes: a query such as `email=ada@x.org` names the resource that has these values. */
 import { type AttributeInfo, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
-import { isDecimal, maxDigits } from "../collection/exact-numbers.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
 import { pathsOf, type Unique } from "../collection/unique.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { subjectAt, toFragment } from "../json/pointer.ts";
-import { readDateOperand } from "./date-operands.ts";
 import { numberOf } from "./filter-request.ts";
 import { pairsOf } from "./list-parameters.ts";
 import { uniqueValue } from "./unique-values.ts";
@@ -107,21 +105,16 @@ function noKey(names: readonly string[], collection: Collection): Problem {
 }
 
 /** The value that a text means for a unique attribute, which has one type; `undefined` if it means none. */
-function valueIn(text: string, { types, dates, isExact }: AttributeInfo): unknown {
+function valueIn(text: string, { types, declared }: AttributeInfo): unknown {
   if (text === "null" && types?.has("null") === true) return undefined;
-  if (isExact === true) return isDecimal(text) ? text : undefined;
-  if (dates !== undefined) {
-    if ((readDateOperand(text, { kind: "in", types, dates }, true) ?? null) === null) return undefined;
-    return dates.has("millis") && /^-?\d+$/.test(text) ? Number(text) : text;
-  }
+  if (declared !== undefined) return declared.type.valueIn(text, { types, forms: declared.forms });
   if (types?.has("string") === true) return text;
   if (types?.has("number") === true) return numberOf(text, true)[0];
   return text === "true" || text === "false" ? text === "true" : undefined;
 }
 
-function expected({ types, dates, isExact }: AttributeInfo): string {
-  if (dates !== undefined) return "a date";
-  if (isExact === true) return `a number, with at most ${maxDigits} digits and no exponent`;
+function expected({ types, declared }: AttributeInfo): string {
+  if (declared !== undefined) return declared.type.expected;
   if (types?.has("string") === true) return "a text (a resource whose attribute is null has no key)";
   return types?.has("number") === true ? "a number" : "true or false";
 }

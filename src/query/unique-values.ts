@@ -1,10 +1,10 @@
 /** The values that unique attributes compare, and the filters that say which resources they compare. */
 import type { Collection } from "../collection/collection.ts";
-import { comparedKeyOf } from "../collection/compared-keys.ts";
 import { foldCase, foldText } from "../collection/folding.ts";
 import { shortJson } from "../collection/messages.ts";
 import { type Path, valueAt } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text-comparison.ts";
+import { comparedKeyOf } from "../collection/types/declared-types.ts";
 import type { Unique, UniquePart, UniqueWhere } from "../collection/unique.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";

@@ -144,11 +144,10 @@ test("an attribute is an exact number if all its texts are, and it is no number 
     $defs: { price: decimal },
   });
   const exact = ["decimal", "int64", "maybe", "either", "referred", "both"];
-  for (const name of exact) assert.equal(facts(posts, name).isExact, true, name);
+  for (const name of exact) assert.equal(facts(posts, name).declared?.type.name, "exact", name);
   for (const name of ["list", "number", "mixed", "open", "text", "dated", "texts"])
-    assert.equal(facts(posts, name).isExact, false, name);
-  assert.equal(facts(posts, "list").hasExactItems, true);
-  assert.equal(facts(posts, "dated").dates, undefined);
+    assert.equal(facts(posts, name).declared, undefined, name);
+  assert.equal(facts(posts, "list").declaredItems?.type.name, "exact");
 });
 
 test("an attribute inside of one that is no object cannot be", async () => {

@@ -10,6 +10,7 @@ import {
   withImportedTimestamps,
   withTimestamps,
 } from "../../src/collection/timestamps.ts";
+import { declaredTypes } from "../../src/collection/types/declared-types.ts";
 import { StartError } from "../../src/errors.ts";
 
 const define = (declaration: object) =>
@@ -22,7 +23,10 @@ test("both times are known to be dates, beside a schema that is closed and witho
   for (const collection of [await define({ schema }), await define({})]) {
     for (const name of ["createdAt", "updatedAt"]) {
       const facts = attributeInfo(collection, [name]);
-      const expected = { types: new Set(["string"]), dates: new Set(["time"]) };
+      const expected = {
+        types: new Set(["string"]),
+        declared: { type: declaredTypes.date, forms: new Set(["time"]) },
+      };
       assert.deepEqual(facts, { isDeclared: true, ...expected, alternatives: undefined });
       assert.deepEqual(attributeInfo(collection, [name, "day"]).alternatives, []);
     }

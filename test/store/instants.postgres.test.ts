@@ -3,8 +3,13 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
-import { comparedKeyOf, isComparedKey, type Meaning } from "../../src/collection/compared-keys.ts";
-import { keySql as postgresSql, quoteText } from "../../src/store/postgres/list/postgres-lists.ts";
+import {
+  comparedKeyOf,
+  comparedValues,
+  declaredTypes,
+  type Meaning,
+} from "../../src/collection/types/declared-types.ts";
+import { quoteText } from "../../src/store/postgres/list/postgres-lists.ts";
 import { addListFunctions, meaningSql as sqliteSql } from "../../src/store/sqlite/list/sqlite-lists.ts";
 import { almostExact, nearExact } from "../exact-numbers.ts";
 import { forms, picoseconds } from "../instants.ts";
@@ -46,7 +51,7 @@ const values: readonly unknown[] = [
   ...["0000-02-29", "0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999-23:59", "1900-02-29T00:00Z"],
 ];
 
-const meanings: readonly Meaning[] = ["time", "date", "exact"];
+const meanings = ["time", ...Object.keys(declaredTypes)] as readonly Meaning[];
 
 test("SQLite computes the key of every instant and exact number", () => {
   const database = new DatabaseSync(":memory:");
@@ -70,12 +75,13 @@ test("PostgreSQL computes the key of every instant and exact number", async () =
   const all = `json_array_elements(${quoteText(JSON.stringify(known))}::json) with ordinality as each(value, n)`;
   const value = ["json_typeof(value)", "(value #>> '{}')"] as const;
   for (const form of meanings) {
-    const sql = `select ${postgresSql(...value, form)} as key from ${all} order by n`;
+    const sql = `select ${comparedValues(form).postgresKey(...value)} as key from ${all} order by n`;
     const { rows } = await query(url, sql);
     for (const [n, value] of known.entries()) {
       const key = comparedKeyOf(value, form);
       assert.equal(rows[n].key, key ?? null, `${form}: ${JSON.stringify(value)}`);
-      assert.ok(key === undefined || isComparedKey(key));
+      const owners = Object.values(declaredTypes).filter(({ isKey }) => key !== undefined && isKey(key));
+      assert.equal(owners.length, Number(key !== undefined), `${form}: ${key}`);
     }
   }
   await release();

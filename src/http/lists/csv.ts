@@ -1,8 +1,7 @@
 /** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports use it too. */
 import { createRequire } from "node:module";
 import type { CastReturnObject } from "csv-stringify";
-import type { IsExact } from "../../collection/attributes.ts";
-import { isDecimal } from "../../collection/exact-numbers.ts";
+import type { TypeAt } from "../../collection/attributes.ts";
 import { withGuard } from "../../collection/formula-guard.ts";
 import { delimiters, type TableForm } from "../../query/table-form.ts";
 
@@ -41,8 +40,8 @@ const pieceSize = { cells: 5_000, characters: 65_536 };
 
 /** How a table is written. */
 export interface TableOptions extends Partial<TableForm> {
-  /** Which attributes are exact numbers. @default none */
-  isExact?: IsExact;
+  /** The types of attributes whose schema declares one. @default none */
+  typeAt?: TypeAt;
 }
 
 /** The lines of resources, in pieces that each take milliseconds. `texts` are JSON. Leaves out attributes without a column. */
@@ -83,8 +82,8 @@ export function csvHeader(columns: readonly string[], options: TableOptions = {}
   return (options.bom === true ? byteOrderMark : "") + toCsv([columns], options);
 }
 
-/** The text of an exact number. It is no formula, and a spreadsheet reads it as a number. */
-class ExactCell {
+/** A number that is a text. It is no formula, and a spreadsheet reads it as a number. */
+class NumberCell {
   readonly text: string;
 
   constructor(text: string) {
@@ -93,13 +92,13 @@ class ExactCell {
 }
 
 function csvRows(columns: readonly string[], resources: readonly Resource[], options: TableOptions): string {
-  const exact = new Set(columns.filter((name) => options.isExact?.([name])));
+  const numbers = columns.map((name) => options.typeAt?.([name])?.arithmetic);
   return toCsv(
     resources.map((resource) =>
-      columns.map((name) => {
+      columns.map((name, n) => {
         const value = Object.hasOwn(resource, name) ? resource[name] : undefined;
-        return exact.has(name) && typeof value === "string" && isDecimal(value)
-          ? new ExactCell(value)
+        return typeof value === "string" && numbers[n]?.operandOf(value) !== undefined
+          ? new NumberCell(value)
           : value;
       }),
     ),
@@ -132,7 +131,7 @@ function toCsv(rows: readonly (readonly unknown[])[], { delimiter = "," }: Table
       string: textCell,
       boolean: String,
       number: (value) => JSON.stringify(value),
-      object: (value) => (value instanceof ExactCell ? value.text : JSON.stringify(value)),
+      object: (value) => (value instanceof NumberCell ? value.text : JSON.stringify(value)),
       null: () => "null",
     },
   });

@@ -1,5 +1,6 @@
 /** Reads the figures of a list for GET and QUERY, and makes the response: only resources that the caller can list count. */
-import type { IsExact } from "../../collection/attributes.ts";
+import type { TypeAt } from "../../collection/attributes.ts";
+import { declaredTypes } from "../../collection/types/declared-types.ts";
 import { isRelative, namesRelated } from "../../query/filter.ts";
 import { hasRelatedKeys } from "../../query/sort.ts";
 import type { Figures, FiguresQuery, GroupRow } from "../../store/port/page.ts";
@@ -110,13 +111,13 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
   if (type === "text/csv") {
-    const exact = new Set(
-      [...asked.group, ...asked.figures]
-        .filter((each) => "as" in each && each.as === "exact")
-        .map(({ name }) => name),
+    const types = new Map(
+      [...asked.group, ...asked.figures].flatMap((each) =>
+        "as" in each && each.as !== undefined ? [[each.name, declaredTypes[each.as]]] : [],
+      ),
     );
-    const isExact: IsExact = ([name]) => exact.has(name);
-    const pieces = tablePieces(namesOf(listing), texts, { isExact, ...asked.table });
+    const typeAt: TypeAt = ([name]) => types.get(name);
+    const pieces = tablePieces(namesOf(listing), texts, { typeAt, ...asked.table });
     return { status: 200, headers, body: { pieces, heldBytes: texts.join().length } };
   }
   const lines = type === "application/x-ndjson";

@@ -5,7 +5,7 @@
 
 import { looksAtOthers } from "../../access/access.ts";
 import type { Mark } from "../../changes/position.ts";
-import { exactIn } from "../../collection/attributes.ts";
+import { typesIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Embed } from "../../query/embed-request.ts";
 import { emptyPage, lengthOf, type Page } from "../../store/port/page.ts";
@@ -173,8 +173,8 @@ async function partsOf(
   addTotals(headers, { listing, page, total });
   if (type === "application/json") return { headers, content: jsonOf(listing, texts, { links, total }) };
   const fields = asked.embeds.length > 0 ? undefined : asked.fields;
-  const isExact = exactIn(listing.collection);
-  return { headers, content: await contentOf(texts, { type, fields, isExact, ...asked.table }, request) };
+  const typeAt = typesIn(listing.collection);
+  return { headers, content: await contentOf(texts, { type, fields, typeAt, ...asked.table }, request) };
 }
 
 /** The URL of the events that follow a page; `undefined` if the list has no feed. */

@@ -2,6 +2,7 @@
 import { closeSchema } from "../../collection/closing.ts";
 import { formatOf } from "../../collection/formats.ts";
 import { createResolve, groupOf, type Schema, subschemasOf } from "../../collection/subschemas.ts";
+import { declaredFormats } from "../../collection/types/declared-types.ts";
 import { toSentence } from "../../errors.ts";
 import { formatPointer } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
@@ -68,13 +69,15 @@ function movedTo(
 }
 
 /**
- * Describes a format of dates or exact numbers. The service accepts fewer forms of dates than other tools. Only the service knows
+ * Describes a format of a declared type. The service accepts fewer forms of dates than other tools. Only the service knows
  * "date-value", so its types are published too.
  */
 function describeFormat(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
-  const isExact = schema.format === "decimal" || (schema.format === "int64" && schema.type === "string");
-  if (format === undefined || (format.isDate !== true && !isExact)) return;
+  const declared = declaredFormats[String(schema.format)];
+  // A format that says nothing about numbers describes only strings.
+  const isText = declared?.whyNoNumbers !== undefined || schema.type === "string";
+  if (format === undefined || declared === undefined || (declared.code === undefined && !isText)) return;
   schema.description ??= toSentence(`Must be ${format.expected}`);
   if (schema.format === "date-value") schema.type = dateTypes(schema.type);
 }

@@ -1,5 +1,5 @@
 /** Patches: reads them, and applies them to a resource. */
-import { exactIn } from "../../collection/attributes.ts";
+import { typesIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { attributeViolation } from "../../collection/resource.ts";
 import { applyUpdate, parseUpdate, strayOperatorIn, type UpdateOperation } from "../../collection/update.ts";
@@ -70,7 +70,7 @@ export async function applyPatch(
   if (patch.format === "update")
     return applyUpdate(resource, patch.operations, {
       json,
-      isExact: exactIn(collection),
+      typeAt: typesIn(collection),
       pause: createPauses(),
     });
   if (patch.format === "merge-patch")
@@ -89,7 +89,7 @@ export function requireNoStrayOperator(
   collection: Collection,
 ): void {
   if (patch.format !== "merge-patch" || patch.isPlain !== true || !isObject(patch.value)) return;
-  const stray = strayOperatorIn(patch.value, resource, exactIn(collection));
+  const stray = strayOperatorIn(patch.value, resource, typesIn(collection));
   if (stray === undefined) return;
   const { names, operator } = stray;
   const detail = `would be replaced by an object with the member "${operator}". To apply the operator, send Content-Type: application/vnd.holdfast.update+json. To store the object, send Content-Type: application/merge-patch+json`;

@@ -1,7 +1,8 @@
 /** The figures of a list: their query, the columns of their statement, and their values as a store returns them. */
-import type { DeclaredMeaning } from "../../collection/compared-keys.ts";
+
 import { type Index, nameOfKey } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
+import { type DeclaredMeaning, declaredTypes } from "../../collection/types/declared-types.ts";
 import { Problem } from "../../errors.ts";
 import {
   type DateUnit,
@@ -24,7 +25,8 @@ export type FiguresOf = Omit<FiguresQuery, "collection" | "client"> & RelatedPar
 /** The figures of a collection that does not exist. */
 export function emptyFigures({ figures, group }: FigureContents): Figures {
   const row = figures.map((each) => {
-    if (each.kind === "sum" && each.as === "exact") return '"0"';
+    if (each.kind === "sum" && each.as !== undefined)
+      return JSON.stringify(declaredTypes[each.as].arithmetic?.zero);
     return each.kind === "count" || each.kind === "sum" ? "0" : "null";
   });
   return { groups: group.length === 0 ? [row] : [], more: false, sequence: 0 };
@@ -329,7 +331,7 @@ function extremeMeaning(sql: FigureSql, extreme: Extreme, of: Attribute, as: Dec
   const [rank = "", ...rest] = others.order;
   const isKnown = `${found} is not null${extreme === "max" ? "" : ` and ${rank} = 0`}`;
   const known = (then: string, other: string) => `(case when ${isKnown} then ${then} else ${other} end)`;
-  const sorted = as === "exact" ? `${extreme}(${key})` : found;
+  const sorted = declaredTypes[as].arithmetic === undefined ? found : `${extreme}(${key})`;
   return {
     output: [known(found, "null"), ...others.output],
     order: [known("9", rank), known(sorted, "null"), ...rest.map((each) => known("null", each))],

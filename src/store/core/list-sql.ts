@@ -3,9 +3,10 @@
  * resources that `matches` accepts. For other resources it is false or null, and `not` must treat null as false. Each kind of store
  * has its own `ListDialect`.
  */
-import type { Meaning } from "../../collection/compared-keys.ts";
+
 import type { IdKind } from "../../collection/ids.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
+import type { Meaning } from "../../collection/types/declared-types.ts";
 import {
   type AttributeSql,
   type Condition,

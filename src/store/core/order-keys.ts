@@ -6,11 +6,9 @@
  * attributes follow each other. A descending value has all its bits inverted. The id is the last value, and a UUID has 16 bytes.
  */
 import { createHash } from "node:crypto";
-import { maxUnixMillis } from "../../collection/dates.ts";
-import { isExactKey } from "../../collection/exact-numbers.ts";
 import type { Index, SortKey } from "../../collection/indexes.ts";
-import { usualMs } from "../../collection/instants.ts";
 import { isIdPath } from "../../collection/paths.ts";
+import { typeOfKey } from "../../collection/types/declared-types.ts";
 import { type CursorValues, hasKey, maxSortText, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
@@ -21,8 +19,7 @@ const typeBytes = {
   number: 0x30,
   string: 0x40,
   container: 0x50,
-  date: 0x60,
-  exact: 0x60, // no attribute has both
+  declared: 0x60,
   movedNull: 0x70,
 } as const;
 
@@ -34,9 +31,6 @@ const maxLength = 2_600;
 
 /** The byte after the 16 bytes of a UUID in an id: the id is before it, the UUID itself, or after it. */
 const idEnds = { before: 0x00, uuid: 0x01, after: 0x02 } as const;
-
-/** The length of the usual form of an instant. */
-const usualLength = new Date(usualMs.first).toISOString().length;
 
 /** It has space for five values and an id, also for those of a forged cursor. */
 const buffer = Buffer.allocUnsafe(6 * (2 + 4 * maxSortText));
@@ -109,7 +103,7 @@ function write(value: SortValue, at: number): number {
       buffer[at] = typeBytes.string;
       return writeText(value, at + 1);
     default:
-      if (hasKey(value)) return isExactKey(value[0]) ? writeExact(value[0], at) : writeInstant(value[0], at);
+      if (hasKey(value)) return writeKey(value[0], at);
       buffer[at] = value === null ? typeBytes.null : typeBytes.container;
       return at + 1;
   }
@@ -124,21 +118,12 @@ function writeNumber(value: number, at: number): number {
   return at + 9;
 }
 
-/** Writes an instant, from its key: its milliseconds, and then the digits after them. */
-function writeInstant(key: string, at: number): number {
-  const isUsual = key[0] !== "-" && key[0] !== "~";
-  const ms = isUsual
-    ? Date.parse(key.slice(0, usualLength))
-    : Number(BigInt(key.slice(1)) - BigInt(maxUnixMillis));
-  const next = writeNumber(ms, at);
-  buffer[at] = typeBytes.date;
-  return writeText(isUsual ? key.slice(usualLength) : "", next);
-}
-
-/** Writes an exact number, from its key. */
-function writeExact(key: string, at: number): number {
-  buffer[at] = typeBytes.exact;
-  return writeText(key, at + 1);
+/** Writes the key of a value of a declared type. */
+function writeKey(key: string, at: number): number {
+  const parts = typeOfKey(key)?.split?.(key);
+  const next = parts === undefined ? at + 1 : writeNumber(parts.number, at);
+  buffer[at] = typeBytes.declared;
+  return writeText(parts === undefined ? key : parts.rest, next);
 }
 
 /** Writes a text in UTF-8, which has the order of code points. A zero byte ends it. A byte 255 follows each zero byte inside it. */

@@ -1,10 +1,10 @@
 /** The oracle of figures: computes them in memory, in as little code as possible. */
 
-import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import { isDate } from "../../../src/collection/dates.ts";
 import { isDecimal, keyOfExact } from "../../../src/collection/exact-numbers.ts";
 import { valueAt } from "../../../src/collection/paths.ts";
 import { compareCodePoints } from "../../../src/collection/text-comparison.ts";
+import { comparedKeyOf } from "../../../src/collection/types/declared-types.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";

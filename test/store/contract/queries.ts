@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { comparedKeyOf } from "../../../src/collection/compared-keys.ts";
 import { foldText } from "../../../src/collection/folding.ts";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import { itemName, type Path } from "../../../src/collection/paths.ts";
+import { comparedKeyOf } from "../../../src/collection/types/declared-types.ts";
 import type { Condition, Scalar } from "../../../src/query/conditions.ts";
 import { type Filter, matches, type Operand, type OwnLeaf, opposites } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf, ownSort } from "../../../src/query/sort.ts";

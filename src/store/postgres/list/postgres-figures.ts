@@ -2,8 +2,9 @@
  * The statement for the figures of a list, and the head of the collection from the same snapshot. An inner query reads each
  * attribute once. It has an offset, so that the database does not merge it with the query that groups.
  */
-import { averageScale } from "../../../collection/exact-numbers.ts";
+import { averageScale, isExactSql } from "../../../collection/exact-numbers.ts";
 import { type TimeZone, timeZone } from "../../../collection/time-zones.ts";
+import { dateSql } from "../../../collection/types/date.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import {
@@ -23,7 +24,7 @@ import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
 import { areWordsComplete, declaredSql, sourceSql } from "./page-statements.ts";
-import { dateSql, isExactSql, meaningSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
+import { meaningSql, orderOf, scopeOf, valueSql } from "./postgres-lists.ts";
 
 /** The statement for figures. */
 export interface FiguresStatement extends Statement {

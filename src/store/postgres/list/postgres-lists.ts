@@ -1,11 +1,8 @@
 /** What differs in the SQL of lists on PostgreSQL. */
-import type { Meaning } from "../../../collection/compared-keys.ts";
-import { maxUnixMillis } from "../../../collection/dates.ts";
-import { maxDigits } from "../../../collection/exact-numbers.ts";
 import { foldingVersion, joiningCharacters, maxJoined } from "../../../collection/folding.ts";
 import type { IdKind } from "../../../collection/ids.ts";
-import { keyDigits, maxFraction, usualMs } from "../../../collection/instants.ts";
 import { itemName, type Path } from "../../../collection/paths.ts";
+import { comparedValues, type Meaning } from "../../../collection/types/declared-types.ts";
 import { lengthOffset, naturalEnd } from "../../../query/natural-order.ts";
 import type { SearchTerms } from "../../../query/search-words.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
@@ -68,7 +65,7 @@ export function orderOf(
 /** The key of what an attribute means; null if it means nothing. */
 export function meaningSql(path: Path, as: Meaning): string {
   // The inner query reads the attribute once. With an offset, PostgreSQL does not merge the two.
-  return `(select ${keySql("value.type", "value.text", as)} from (
+  return `(select ${comparedValues(as).postgresKey("value.type", "value.text")} from (
     select ${postgresLists.type(path)} as type, ${textSql(path)} as text offset 0) as value)`;
 }
 
@@ -151,7 +148,7 @@ const postgresLists: ListDialect = {
       ),
     ),
   hasKey(path, keys, as, scope) {
-    const key = keySql("json_typeof(element.value)", "(element.value #>> '{}')", as);
+    const key = comparedValues(as).postgresKey("json_typeof(element.value)", "(element.value #>> '{}')");
     return hasElement(path, postgresLists.oneOf(key, keys, scope));
   },
   folded: foldedSql,
@@ -262,98 +259,4 @@ function scoreOf(n: number): string {
   const share = `${1 - b} + ${b} * length.times / words_state.average`;
   const times = `hits_${n}.times`;
   return `weight_${n} * (${times} * ${k1 + 1}) / (${times} + ${k1} * (${share}))`;
-}
-
-const months = [
-  "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
-  "(0[469]|11)-(0[1-9]|[12][0-9]|30)",
-  "02-(0[1-9]|1[0-9]|2[0-8])",
-];
-const leapYears = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
-
-/** Matches only days that exist. PostgreSQL throws an error for others. */
-const dayPattern = `([0-9]{4}-(${months.join("|")})|${leapYears}-02-29)`;
-
-/** The first 28 days of a month. Most dates have one, and the test takes a fraction of the time. */
-const quickDayPattern = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])";
-
-const minutePattern = "([01][0-9]|2[0-3]):[0-5][0-9]";
-const clockPattern = `[Tt]${minutePattern}(:[0-5][0-9]([.][0-9]{1,${maxFraction}})?)?([Zz]|[+-]${minutePattern})`;
-
-/** The form of keys. A text in this form is its own key. */
-const usualPattern = `T${minutePattern}:[0-5][0-9][.][0-9]{3}Z`;
-
-/** Whether a text is a day and what follows it. */
-function isDay(text: string, rest: string): string {
-  const [quick, any] = [quickDayPattern, dayPattern].map((day) => `${text} collate "C" ~ '^${day}${rest}$'`);
-  return `(${quick} or ${any})`;
-}
-
-/** The date in a text, with its time; null for other texts. A cast would fail for them. */
-export function dateSql(text: string): string {
-  const isDate = isDay(text, `(T${minutePattern}:[0-5][0-9]([.][0-9]{1,9})?Z)?`);
-  return `case when length(${text}) <= 30 and substr(${text}, 5, 1) = '-' and ${isDate}
-    then case length(${text}) when 10 then ${text} || 'T00:00' else ${text} end end`;
-}
-
-/** The key of what a value means, from its type as `json_typeof` names it, and its text. Null if it means nothing. */
-export function keySql(type: string, text: string, as: Meaning): string {
-  if (as === "exact")
-    return `(case when ${type} = 'string' and ${isExactSql(text)} then ${exactKeySql(text)} end collate "C")`;
-  const [day, millis] =
-    as === "time"
-      ? ["", ""]
-      : [
-          `when length(${text}) = 10 and ${isDay(text, "")} then ${text} || 'T00:00:00.000Z'`,
-          `when 'number' then case when ${isMillis(text)} then ${millisKey(text)} end`,
-        ];
-  // An offset cannot lead to a year that no text can have.
-  const isBeyond = `${text} collate "C" ~ '^(0000-01-01.*[+]|9999-12-31.*-)..:..$'`;
-  return `(case ${type} when 'string' then case ${day} when ${isDay(text, usualPattern)} then ${text}
-    when ${isDay(text, clockPattern)} and not ${isBeyond} then ${timeKey(text)} end ${millis} end collate "C")`;
-}
-
-/** Whether a text is an exact number. */
-export function isExactSql(text: string): string {
-  const isShort = `length(translate(${text}, '+-.', '')) <= ${maxDigits}`;
-  return `(length(${text}) <= ${maxDigits + 2} and ${text} collate "C" ~ '^[+-]?[0-9]+([.][0-9]+)?$' and ${isShort})`;
-}
-
-/** The key of an exact number, as `keyOfExact` makes it. */
-function exactKeySql(t: string): string {
-  const whole = `ltrim(split_part(${t}, '.', 1), '+-0')`;
-  const digits = `rtrim(${whole} || split_part(${t}, '.', 2), '0')`;
-  const size = `lpad(length(${whole})::text, 2, '0') || ${digits}`;
-  return `case when ${digits} = '' then '='
-    when left(${t}, 1) = '-' then '<' || translate(${size}, '0123456789', '9876543210') || '~' else '>' || ${size} end`;
-}
-
-/** Whether the text of a number is Unix time in milliseconds. */
-function isMillis(text: string): string {
-  return `(case when ${text} collate "C" ~ '^-?[0-9]{1,16}$' then abs(${text}::bigint) <= ${maxUnixMillis} else false end)`;
-}
-
-function timeKey(t: string): string {
-  const number = (start: number, length = 2) => `substr(${t}, ${start}, ${length})::int`;
-  const offset = `case when right(${t}, 1) in ('Z', 'z') then 0 else
-    (case left(right(${t}, 6), 1) when '-' then -60 else 60 end)
-      * (60 * left(right(${t}, 5), 2)::int + right(${t}, 2)::int) end`;
-  const minutes = `(make_timestamp(${number(1, 4)} + 400, ${number(6)}, ${number(9)}, ${number(12)}, ${number(15)}, 0)
-    - make_interval(secs => ${offset}))`;
-  const seconds = `case when substr(${t}, 17, 1) = ':' then substr(${t}, 18, 2) else '00' end`;
-  const fraction = `coalesce(substring(${t} from '[.]([0-9]+)'), '')`;
-  return `${timeText(minutes, '"T"HH24:MI:')} || ${seconds}
-    || '.' || left(${fraction} || '000', 3) || 'Z' || rtrim(substr(${fraction}, 4), '0')`;
-}
-
-function millisKey(t: string): string {
-  const n = `${t}::bigint`;
-  const time = `(timestamp '2370-01-01' + make_interval(days => (${n} / 86400000)::int, secs => ${n} % 86400000 / 1000.0))`;
-  return `case when ${n} between ${usualMs.first} and ${usualMs.last} then ${timeText(time, '"T"HH24:MI:SS.MS"Z"')}
-    else (case when ${n} < 0 then '-' else '~' end) || lpad((${n} + ${maxUnixMillis})::text, ${keyDigits}, '0') end`;
-}
-
-/** The text of a time that is 400 years later. PostgreSQL has no year 0. Days repeat every 400 years. */
-function timeText(time: string, format: string): string {
-  return `lpad((extract(year from ${time})::int - 400)::text, 4, '0') || to_char(${time}, '-MM-DD${format}')`;
 }

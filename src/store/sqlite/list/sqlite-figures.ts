@@ -5,6 +5,7 @@
  */
 import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
 import type { Path } from "../../../collection/paths.ts";
+import type { DeclaredMeaning } from "../../../collection/types/declared-types.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
 import { rangeIn } from "../../core/access-path.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
@@ -86,7 +87,7 @@ interface Values {
   /** The number; null for other values. */
   number(path: Path): string;
   /** The key of a declared date or exact number; null if it is neither. */
-  meaning(path: Path, as: "date" | "exact"): string;
+  meaning(path: Path, as: DeclaredMeaning): string;
   key?: NonNullable<FigureSql["key"]>;
 }
 

@@ -1,9 +1,9 @@
 /** What differs in the SQL of lists on SQLite. */
 import type { DatabaseSync } from "node:sqlite";
-import { comparedKeyOf, type Meaning } from "../../../collection/compared-keys.ts";
 import { foldText } from "../../../collection/folding.ts";
 import { itemName, type Path } from "../../../collection/paths.ts";
 import { timeZone } from "../../../collection/time-zones.ts";
+import { comparedKeyOf, type Meaning } from "../../../collection/types/declared-types.ts";
 import { type DateUnit, unitText, wholeDate } from "../../../query/figures.ts";
 import { naturalValue } from "../../../query/natural-order.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";

@@ -1,0 +1,99 @@
+/**
+ * A type of values that a schema declares with a format, and that are compared by what they mean, such as dates. Each type is one object
+ * in one file. `declared-types.ts` lists them. Everything else asks the object and does not know its name.
+ */
+import type { Format } from "../format.ts";
+import type { TimeZone } from "../time-zones.ts";
+
+/** The JSON types of values. */
+type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
+
+/** A value of a filter. */
+type Written = string | number | boolean | null;
+
+/** A format that declares the type. */
+export interface DeclaredFormat extends Format {
+  /** The forms that texts of this format have. `undefined`: it says nothing about texts. */
+  texts?: readonly string[];
+  /** The same for numbers of JSON. */
+  numbers?: readonly string[];
+  /** Why values cannot be numbers of JSON. A schema with the format must then declare strings. */
+  whyNoNumbers?: string;
+}
+
+/** What a schema says about an attribute of the type. */
+export interface DeclaredAttribute {
+  /** The types that its values can have; `undefined`: any. */
+  types: ReadonlySet<JsonType> | undefined;
+  /** The forms of its values, as the formats name them. */
+  forms: ReadonlySet<string>;
+}
+
+/** What a value of a filter is compared with: the key of a value of the type, or a value of another type. */
+export type DeclaredOperand = { key: string } | { other: Written };
+
+/** How numbers are added that are texts (`isDecimal`). */
+export interface Arithmetic {
+  readonly zero: string;
+  /** Completes “must be …”. */
+  readonly expected: string;
+  /** The text of a number that an operand means; `undefined` if it means none. */
+  operandOf(value: unknown): string | undefined;
+  /** The sum of two texts, or why it is none. Completes “would make …”. */
+  sum(a: string, b: string): string | { fault: string };
+}
+
+/** Values that are compared by what they mean. */
+export interface ComparedValues {
+  /** The key of a value; `undefined` if it is no value of the type. Keys have the order of the values by code point, and equal values have equal keys. */
+  keyOf(value: unknown): string | undefined;
+  /**
+   * The same key in the SQL of PostgreSQL, from the type of a value as `json_typeof` names it, and its text; null if it is no value of the
+   * type. SQLite calls `keyOf`.
+   */
+  postgresKey(type: string, text: string): string;
+}
+
+/** A type that a schema can declare. */
+export interface DeclaredType<Name extends string = string> extends ComparedValues {
+  /** Its name in sort keys, conditions and declarations that stores keep, and the code of a violation in a filter. */
+  readonly name: Name;
+  /** Completes “is …”. */
+  readonly what: string;
+  /** Completes “must be …”, about a value in a query string. */
+  readonly expected: string;
+  /** The JSON types of its values. */
+  readonly jsonTypes: readonly ("string" | "number")[];
+  /** The form of numbers beside its texts, if their format says nothing. @default it has no numbers of JSON */
+  readonly numberForm?: string;
+  /** The formats that declare it, by name. */
+  readonly formats: Readonly<Record<string, DeclaredFormat>>;
+  /** Whether a list can sort its texts in natural order. */
+  readonly isNatural: boolean;
+  /** Whether values can be grouped by units of dates. */
+  readonly hasUnits: boolean;
+  /** How its values are added. @default they are not */
+  readonly arithmetic?: Arithmetic;
+  /** Whether a text is a key of the type. No text is a key of two types. */
+  isKey(text: string): boolean;
+  /** The parts of a key in an index: a number, and a text after it. @default the key alone */
+  split?(key: string): { number: number; rest: string };
+  /** Whether a text has one of these forms. */
+  isValue(text: string, forms: ReadonlySet<string>): boolean;
+  /** The value that a text of a query string means; `undefined` if it means none. */
+  valueIn(text: string, attribute: DeclaredAttribute): unknown;
+  /** The key of a value as a client can write it in a query string. */
+  writtenKey(value: unknown): string | undefined;
+  /**
+   * What a value of a filter is compared with; `undefined` if nothing. `isText`: it comes from a query string, where every value is a text.
+   * `isEquality`: whether values of other types can be equal.
+   */
+  operandOf(
+    written: Written,
+    how: DeclaredAttribute & { isText: boolean; isEquality: boolean },
+  ): DeclaredOperand | undefined;
+  /** Why a value cannot be compared. Completes a sentence that begins with the attribute. */
+  whyNoOperand(written: Written): string;
+  /** The key of a value that depends on the time of the request. `now`: Unix time in milliseconds. @default no value does */
+  relativeKey?(written: Written, now: () => number, zone: TimeZone | undefined): string | undefined;
+}

@@ -223,7 +223,7 @@ async function startThreads(
     data,
     exact: service.exact,
     methodsOfCapabilities: () => methodsOf(opened),
-    attach: () => store.attach?.(),
+    attach: () => store.attach(),
     prepared: preparation.completed,
     metrics: service.metrics,
     writeLines,

@@ -6,7 +6,7 @@ import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 /** A store that `main` has opened, as another thread of the process opens it. */
 export async function join(main: Store, { path }: { path: string }, options: StoreOptions = {}) {
-  return openStore({ kind: "sqlite", path }, { ...options, attachment: main.attach?.()?.attachment });
+  return openStore({ kind: "sqlite", path }, { ...options, attachment: main.attach()?.attachment });
 }
 
 /** Three stores on one file. Calls go to the next one whenever no call is in progress, so that the order of commits is certain. */

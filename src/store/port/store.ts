@@ -258,7 +258,7 @@ export interface HistoryStore {
 }
 
 /** The part of a store that starts, imports, checks and erases. */
-export interface StoreAdministration {
+export interface StoreAdministration extends Pick<StoreReader, "scan" | "scanEach"> {
   /**
    * Starts an import into an existing collection, or into one that it creates as `migrate` does. Until it ends, other writes to
    * the collection wait for it. With one writer, all other writes of this store wait. They throw UNAVAILABLE if they wait too
@@ -276,15 +276,6 @@ export interface StoreAdministration {
     work: (commit: ServingStore["commit"]) => Promise<T>,
   ): Promise<T>;
 
-  /** Every resource of a collection in the order of ids, all from one snapshot. */
-  scan(collection: string): AsyncIterable<Stored>;
-
-  /**
-   * Every resource of collections, one collection after the other and each in the order of ids, all from one snapshot. Calls `begin` with the
-   * place of a collection in the list before its first resource. Leaves out unknown collections.
-   */
-  scanEach(collections: readonly string[], begin: (place: number) => void): AsyncIterable<Stored>;
-
   /**
    * Removes a resource with all its changes permanently, also from the files. References to it are treated as in a delete.
    * Throws REFERENCED. No other process may use the store, because this takes as long as it needs.
@@ -294,8 +285,8 @@ export interface StoreAdministration {
   /** The store's secret (`secret.ts`): the same bytes for every service on the store. */
   secret(): Promise<Buffer>;
 
-  /** Lets another thread of the process use the store. Absent, or `undefined`, if each thread opens the store itself. */
-  attach?(): StoreAttachment | undefined;
+  /** Lets another thread of the process use the store. `undefined` if each thread opens the store itself. */
+  attach(): StoreAttachment | undefined;
 
   /** What the store uses now. */
   statistics(): Promise<StoreStatistics>;

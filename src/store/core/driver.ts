@@ -76,6 +76,11 @@ export interface ReadHow<T> {
   lengthOf?: (result: T) => number;
 }
 
+/** The length of the text of a resource, in characters. */
+export function textLength(resource: Stored | undefined): number {
+  return resource?.text.length ?? 0;
+}
+
 /** Who reads a list. It is asked only if the list can take long. */
 export type AskClient = (() => ReadClient) | undefined;
 

@@ -45,6 +45,7 @@ import {
   ignoreBegin,
   type ReadHow,
   scannedIn,
+  textLength,
 } from "./driver.ts";
 import { emptyFigures } from "./figures.ts";
 import type { HistoryPlans } from "./history-plans.ts";
@@ -323,8 +324,4 @@ function lengthOfTexts(texts: ReadonlyMap<string, LastTexts>): number {
   return texts
     .values()
     .reduce((sum, { last, end }) => sum + (last?.length ?? 0) + (end?.text?.length ?? 0), 0);
-}
-
-export function textLength(resource: Stored | undefined): number {
-  return resource?.text.length ?? 0;
 }

@@ -12,13 +12,13 @@ import {
   type Driver,
   type ReadHow,
   type ScannedCollection,
+  textLength,
 } from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
 import { HotPages } from "../core/hot-pages.ts";
 import type { KeyChange } from "../core/key-plans.ts";
 import { type ExpectedEnd, Loads } from "../core/loads.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
-import { textLength } from "../core/store.ts";
 import type { Erased, LogHead } from "../port/change-log.ts";
 import { allChangesOf, type Commit, type Committed } from "../port/commit.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";

@@ -1,20 +1,10 @@
 /** What one kind of database does for a store. The class Store has all methods of the port, and calls these. */
 
-import type { Erased, LogHead } from "../port/change-log.ts";
-import type { Commit, Committed, KeptReceipt } from "../port/commit.ts";
+import type { KeptReceipt } from "../port/commit.ts";
 import type { OpenKeys } from "../port/keys.ts";
 import type { ResolvedStoreOptions } from "../port/options.ts";
 import type { Figures, Page, ReadClient, ReferringGroups } from "../port/page.ts";
-import type { CollectionRecord } from "../port/record.ts";
-import type {
-  Load,
-  LoadOptions,
-  Store,
-  StoreAttachment,
-  StoreHealth,
-  StoreReader,
-  StoreStatistics,
-} from "../port/store.ts";
+import type { Store, StoreReader } from "../port/store.ts";
 import type { Key, Stored } from "../port/stored.ts";
 import { isStorable } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
@@ -108,8 +98,9 @@ export function scannedIn(
 export function ignoreBegin(): void {}
 
 /**
- * The driver of one open store. A method with a promise throws UNAVAILABLE if the store is closed or has failed, and otherwise what the
- * port says about the method of the store that calls it. A collection is one that `find` has returned.
+ * The driver of one open store. A method with the type of one of `Store` has its contract, too. A method with a promise throws UNAVAILABLE
+ * if the store is closed or has failed, and otherwise what the port says about the method of the store that calls it. A collection is one
+ * that `find` has returned.
  */
 export interface Driver {
   readonly plans: StorePlans;
@@ -132,28 +123,27 @@ export interface Driver {
   page(collection: NumberedCollection, query: PageQuery, client: AskClient): Declared<Page>;
   figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Declared<Figures>;
   referring(collection: NumberedCollection, query: GroupsQuery, client: AskClient): Declared<ReferringGroups>;
-  heads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>>;
+  logHeads: Store["logHeads"];
   scanEach(collections: readonly ScannedCollection[]): AsyncIterable<Stored>;
   sizes(collections: readonly NumberedCollection[]): Promise<ReadonlyMap<string, number>>;
-  statistics(): Promise<StoreStatistics>;
-  /** The time of the database's clock. Absent without a database server. */
-  time?(): Promise<number>;
-  health(): StoreHealth;
-  onCommit(listener: CommitListener): () => void;
+  statistics: Store["statistics"];
+  time?: Store["time"];
+  health: Store["health"];
+  onCommit: Store["onCommit"];
 
   /** The commit is valid (`requireValidCommit`). Throws an Error if a collection does not exist. */
-  commit(commit: Commit): Promise<Committed>;
+  commit: Store["commit"];
   exclusively: Store["exclusively"];
-  load(into: string | CollectionRecord, options: LoadOptions): Promise<Load>;
-  reserveIds(collection: string, n: number): Promise<number>;
-  migrate(plan: readonly CollectionRecord[]): Promise<void>;
-  erase(key: Key): Promise<Erased>;
+  load: Store["load"];
+  reserveIds: Store["reserveIds"];
+  migrate: Store["migrate"];
+  erase: Store["erase"];
   /** Changes a key as `KeyPlans.change` does. */
   changeKey(change: KeyChange): Promise<boolean>;
 
-  attach(): StoreAttachment | undefined;
-  reach?(): Promise<void>;
-  close(): Promise<void>;
+  attach: Store["attach"];
+  reach?: Store["reach"];
+  close: Store["close"];
 }
 
 /** An engine. Each method throws StartError if the store at the address cannot be used. */

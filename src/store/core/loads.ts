@@ -110,7 +110,7 @@ export class Loads {
   /** Starts an import, as `load` of a store does. From the call on, nothing else writes. Throws UNAVAILABLE. */
   begin(
     into: string | CollectionRecord,
-    { among = [], principal = null, length = 0, at }: LoadOptions,
+    { among = [], principal = null, length = 0, at }: LoadOptions = {},
   ): Promise<Load> {
     if (this.isInProgress) throw this.#inProgress();
     this.#ended = Promise.withResolvers();

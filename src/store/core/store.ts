@@ -74,8 +74,8 @@ export class Store implements StorePort {
       read: (plan) => driver.read(() => plan, single),
       write: async (change) => this.#writing.changeKey(change),
     });
-    if (driver.time !== undefined) this.time = () => driver.time?.() ?? Promise.resolve(Date.now());
-    if (driver.reach !== undefined) this.reach = () => driver.reach?.() ?? Promise.resolve();
+    if (driver.time !== undefined) this.time = driver.time.bind(driver);
+    if (driver.reach !== undefined) this.reach = driver.reach.bind(driver);
   }
 
   read(key: Key): Stored | undefined | Promise<Stored | undefined> {
@@ -228,7 +228,7 @@ export class Store implements StorePort {
   }
 
   logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
-    return this.#driver.heads(collections);
+    return this.#driver.logHeads(collections);
   }
 
   onCommit(listener: CommitListener): () => void {
@@ -260,7 +260,7 @@ export class Store implements StorePort {
     return this.#writing.migrate(plan);
   }
 
-  async load(collection: string | CollectionRecord, options: LoadOptions = {}): Promise<Load> {
+  async load(collection: string | CollectionRecord, options?: LoadOptions): Promise<Load> {
     return this.#writing.load(collection, options);
   }
 

@@ -222,7 +222,7 @@ export class PostgresDriver implements Driver {
     return result;
   }
 
-  async heads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+  async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const heads = await this.#watch(() => this.#heads.read());
     return new Map([...heads].filter(([name]) => collections.includes(name)));
   }
@@ -299,7 +299,7 @@ export class PostgresDriver implements Driver {
     this.#buildIndexesNow();
   }
 
-  async load(into: string | CollectionRecord, options: LoadOptions): Promise<Load> {
+  async load(into: string | CollectionRecord, options?: LoadOptions): Promise<Load> {
     this.#requireOpen();
     return this.#loads.begin(into, options);
   }

@@ -199,7 +199,7 @@ export class SqliteDriver implements Driver {
     return this.#threads.list("figures", [collection, query], client?.());
   }
 
-  async heads(names: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
+  async logHeads(names: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const known = names.map((name) => this.find(name)).filter((each) => each !== undefined);
     const headOf = (each: NumberedCollection) => this.#runner.run(storePlans.historyOf(each).head());
     const read = () => new Map(known.map((each) => [each.name, headOf(each)]));
@@ -257,7 +257,7 @@ export class SqliteDriver implements Driver {
     return this.#commits.run(commit);
   }
 
-  async load(into: string | CollectionRecord, options: LoadOptions): Promise<Load> {
+  async load(into: string | CollectionRecord, options?: LoadOptions): Promise<Load> {
     this.#health.requireWorking();
     return this.#loads.begin(into, options);
   }

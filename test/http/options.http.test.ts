@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check, unknownId } from "./check.ts";
 import { parseAnswers } from "./connection.ts";
+import { endpointTable } from "./endpoint-table.ts";
 import { startServiceForFile } from "./service.ts";
 
 const service = await startServiceForFile();
@@ -39,6 +40,13 @@ describe("OPTIONS", () => {
           Link: serviceDesc,
         },
       });
+  });
+
+  test("of every path with lists names what QUERY takes, as each list does", () => {
+    const withLists = endpointTable.paths.filter(({ methods }) => methods.get("GET")?.formats === "list");
+    assert.ok(withLists.length >= 3);
+    for (const { template, accept } of withLists)
+      assert.equal(accept["accept-query"], "application/json", template);
   });
 
   test("of * answers for the whole service", async () => {

@@ -2,10 +2,7 @@
 
 import { addQuotaHeaders } from "./admission/quotas.ts";
 import { type Caller, isEncrypted } from "./caller/admit.ts";
-import { eventsResponse, streamResponse } from "./events/events.ts";
-import { figuresResponse } from "./lists/figures.ts";
-import { listResponse } from "./lists/response.ts";
-import type { Document, Result } from "./operations/result.ts";
+import type { Document, Result, Unmodified } from "./operations/result.ts";
 import { codedTag } from "./protocol/codings.ts";
 import {
   httpDate,
@@ -25,7 +22,6 @@ import {
   withBody,
 } from "./protocol/message.ts";
 import { preferredReturn } from "./protocol/prefer.ts";
-import { changesResponse } from "./reads/history.ts";
 import { resourcePath, serviceDescription } from "./route.ts";
 import type { Service } from "./service.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -47,16 +43,6 @@ export function respond(service: Service, result: Result, request: HttpRequest):
       return documentResponse(result.document, request);
     case "unmodified":
       return unmodified(service, result, request);
-    case "page":
-      return listResponse(result, request);
-    case "figures":
-      return figuresResponse(result, request);
-    case "changes":
-      return changesResponse(result, request);
-    case "events":
-      return eventsResponse(result, request);
-    case "event stream":
-      return streamResponse(result);
     case "batch":
       return withBody(request, result.body, {
         status: 200,
@@ -131,7 +117,7 @@ function optionsResponse(
 
 function unmodified(
   service: Service,
-  { validators, location }: Result & { kind: "unmodified" },
+  { validators, location }: Unmodified,
   request: HttpRequest,
 ): HttpResponse {
   const etag = tagOfUnmodified(request.headers, validators);

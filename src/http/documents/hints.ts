@@ -21,7 +21,7 @@ interface HintRequest {
 
 /** Whether the collection or the relation of a request may not exist: nothing was found, or a list without a single change. */
 export function mayBeMisspelled(result: Result): boolean {
-  return result.kind === "not found" || (result.kind === "page" && result.page.sequence === 0);
+  return result.kind === "not found" || (result.kind === "response" && result.isUnwritten === true);
 }
 
 /**

@@ -35,7 +35,7 @@ export const changesEndpoint: CollectionEndpoint<ChangesRead> = {
     const asked = parseChanges(query, { collection: collection.name, id }, service.settings.limits.page);
     return { ...collectionOf(service, routed), id, asked };
   },
-  handle: (service, { parsed }) => readChanges(service, parsed),
+  handle: (service, { parsed, request }) => readChanges(service, parsed, request),
 };
 
 export const restoreEndpoint: CollectionEndpoint<Restore> = {

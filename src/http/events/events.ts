@@ -9,7 +9,13 @@ import type { FeedAsked } from "../operations/feed-parameters.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { feedContentTypeOf } from "../protocol/accept.ts";
-import { type HttpRequest, type HttpResponse, noStore, withBody } from "../protocol/message.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type LiveBody,
+  noStore,
+  withBody,
+} from "../protocol/message.ts";
 import type { Data, Feed, Service } from "../service.ts";
 import { streamFrames } from "./stream.ts";
 import { Subscriber, withNew } from "./subscriber.ts";
@@ -33,7 +39,7 @@ export async function readEvents(
       const from = await positionOf(feed, subscription).catch(toGone);
       const start = { subscription, request, from, leave };
       const live = (gone: AbortSignal) => streamFrames(service, start, gone);
-      return { kind: "event stream", body: { live, stopping: feed.stopping } };
+      return { kind: "response", response: streamResponse({ live, stopping: feed.stopping }) };
     } catch (error) {
       leave();
       throw error;
@@ -44,7 +50,8 @@ export async function readEvents(
   try {
     const page = await whileKept(() => pageOf(service, subscription, { request, waitMs }));
     const events = page.events.map(({ text }) => text);
-    return { kind: "events", subscription, events, next: feed.positions.format(page.position) };
+    const next = feed.positions.format(page.position);
+    return { kind: "response", response: eventsResponse({ subscription, events, next }, request) };
   } finally {
     leave?.();
   }
@@ -133,9 +140,9 @@ async function pageOf(
   }
 }
 
-/** A page of events. It always has a link to the next page. */
-export function eventsResponse(
-  { subscription, events, next }: Result & { kind: "events" },
+/** A page of events. It always has a link to the next page, which begins at the position `next`. */
+function eventsResponse(
+  { subscription, events, next }: { subscription: Subscription; events: readonly string[]; next: string },
   request: HttpRequest,
 ): HttpResponse {
   const { target, type, asked } = subscription;
@@ -149,7 +156,7 @@ export function eventsResponse(
 }
 
 /** A stream of events. Proxies must not change or collect it. */
-export function streamResponse({ body }: Result & { kind: "event stream" }): HttpResponse {
+function streamResponse(body: LiveBody): HttpResponse {
   const headers = {
     "content-type": feedContentTypeOf("text/event-stream"),
     "cache-control": "no-store, no-transform",

@@ -8,9 +8,9 @@ import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, storeFilter, storeKeys } from "../caller/permission.ts";
 import type { FiguresListing } from "../operations/operation.ts";
-import type { FiguresResult, Result } from "../operations/result.ts";
+import type { Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
-import { cachingHeaders, passingValidators } from "../protocol/conditional.ts";
+import { cachingHeaders, passingValidators, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
 import type { Callers, Data, Service } from "../service.ts";
@@ -19,12 +19,12 @@ import { formatLinks, keptParameters, type Links, locationOf, toUrl } from "./li
 import { narrowed, withoutAdvice } from "./lists.ts";
 import { hashOf, ifUnmodified, validatorsAt } from "./validators.ts";
 
-/** Reads the figures. Throws PRECONDITION_FAILED and what the store throws. */
+/** Reads the figures, and makes the response. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performFigures(
   service: Service,
   listing: FiguresListing & { guard: Guard; caller: Caller },
   request: HttpRequest,
-): Promise<FiguresResult | (Result & { kind: "unmodified" })> {
+): Promise<Result> {
   const { listed } = listing.guard;
   // The smallest page of the list shows whether the figures of the client are still current.
   const isOfOne = !namesRelated(listing.asked.filter) && !hasRelatedKeys(listing.asked.group);
@@ -51,8 +51,9 @@ export async function performFigures(
   const isWhole = listed === "everything" && isOfOne && !hidesExpired;
   const state = isWhole ? sequence : hashOf([texts, more]).slice(0, 16);
   const validators = isPassing ? passingValidators() : validatorsAt(service, state, listing);
-  const result = { kind: "figures", listing, texts, more, validators } as const;
-  return ifUnmodified(service, validators, listing, request) ?? result;
+  const unmodified = ifUnmodified(service, validators, listing, request);
+  if (unmodified !== undefined) return unmodified;
+  return { kind: "response", response: figuresResponse({ listing, texts, more, validators }, request) };
 }
 
 type GuardedListing = FiguresListing & { guard: Guard; caller: Caller };
@@ -94,9 +95,18 @@ function textOf(names: readonly string[]): (row: GroupRow) => string {
     `{${row.flatMap((text, n) => (text === undefined ? [] : `${members[n]}${text}`)).join(",")}}`;
 }
 
+/** The figures of a list. `texts` are the groups as they are sent. */
+interface ShownFigures {
+  listing: FiguresListing;
+  texts: readonly string[];
+  /** Whether there are more groups after these. */
+  more: boolean;
+  validators: Validators;
+}
+
 /** The response with figures. */
-export function figuresResponse(result: FiguresResult, request: HttpRequest): HttpResponse {
-  const { listing, texts, more, validators } = result;
+function figuresResponse(shown: ShownFigures, request: HttpRequest): HttpResponse {
+  const { listing, texts, more, validators } = shown;
   const { type, asked } = listing;
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(type),
@@ -104,7 +114,7 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
     "accept-query": typesOf("QUERY"),
     "page-limit": String(asked.limit),
   };
-  const link = formatLinks(linksOf(result));
+  const link = formatLinks(linksOf(shown));
   if (link !== "") headers.link = link;
   if (!more && (texts.length > 0 || asked.offset === 0))
     headers["x-total-count"] = String(asked.offset + texts.length);
@@ -125,7 +135,7 @@ export function figuresResponse(result: FiguresResult, request: HttpRequest): Ht
   return withBody(request, content, { status: 200, headers });
 }
 
-function linksOf({ listing: { path, query, asked }, texts, more }: FiguresResult): Links {
+function linksOf({ listing: { path, query, asked }, texts, more }: ShownFigures): Links {
   const { limit, offset, group } = asked;
   if (query === undefined || group.length === 0) return {};
   const kept = keptParameters(query);

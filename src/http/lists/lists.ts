@@ -16,20 +16,20 @@ import { whileConnected } from "../admission/gone.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, storeFilter, storeKeys } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
-import type { ListResult } from "../operations/result.ts";
+import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Callers, Data, Service } from "../service.ts";
 import { positionAfter } from "./links.ts";
 import { neededPart, needsLess } from "./page-content.ts";
-import { type ListContext, resultOf } from "./response.ts";
+import { type ListContext, pageResponse } from "./response.ts";
 import { ifUnmodified, listValidators } from "./validators.ts";
 
-/** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
+/** Reads the page, and makes the response. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
   service: Service,
   listing: Listing & { guard: Guard; caller: Caller },
   request: HttpRequest,
-): Promise<ListResult> {
+): Promise<Result> {
   const { listed } = listing.guard;
   const { filter, sort, embeds } = listing.asked;
   // The history can lose deleted resources without a change of the collection.
@@ -55,7 +55,7 @@ export async function performList(
       smallest.hidesExpired === true ? undefined : ifUnmodified(service, validators, listing, request);
     if (unmodified !== undefined) return unmodified;
   }
-  return resultOf(service, await readSentPage(service, query, context), context);
+  return pageResponse(service, await readSentPage(service, query, context), context);
 }
 
 /** The query, restricted to the resources that the caller can list. */

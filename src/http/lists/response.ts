@@ -1,5 +1,5 @@
 /**
- * Makes the response of a page: its headers with links and totals, and its content. If the store keeps a page in memory, this file
+ * Makes the response with a page: its headers with links and totals, and its content. If the store keeps a page in memory, this file
  * keeps the response with it. `lists.ts` reads the page.
  */
 
@@ -13,11 +13,11 @@ import { isInternal } from "../../store/port/record.ts";
 import type { Caller } from "../caller/admit.ts";
 import { guardOf } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
-import type { ListResult } from "../operations/result.ts";
+import type { Result } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
 import { cachingHeaders, passingValidators, type Validators } from "../protocol/conditional.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import { type HttpRequest, type HttpResponse, withBody } from "../protocol/message.ts";
+import { type HttpRequest, type StreamedBody, withBody } from "../protocol/message.ts";
 import { contentValidators, embedInto } from "../related/embed.ts";
 import type { Callers, Data, Service, Surface } from "../service.ts";
 import { feedOf, formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
@@ -30,17 +30,21 @@ export interface ListContext extends ListScope {
   request: HttpRequest;
 }
 
-type PageResult = ListResult & { kind: "page" };
+/** What was made of a page. The headers are those that do not depend on the method. */
+interface Made {
+  headers: Readonly<Record<string, string>>;
+  content: string | StreamedBody;
+}
 
 /** What was made of a page, for the latest list that contained it. */
-interface Made extends Pick<PageResult, "headers" | "content"> {
+interface Kept extends Made {
   list: Pick<Listing, "path" | "query" | "contentHash" | "type" | "collection">;
   /** What it depends on besides the page: what the caller sees of related collections, and their states. */
   related: string;
   validators: Validators;
 }
 
-const recent = new WeakMap<Page, Made>();
+const recent = new WeakMap<Page, Kept>();
 
 /** Content is kept if it is at most this many times as long as its page. The store limits the length of the pages that it keeps. */
 const longest = 4;
@@ -48,8 +52,8 @@ const longest = 4;
 /** The approximate memory of a page without the texts of its resources, in characters. */
 const overhead = 500;
 
-/** The result for a page, as the caller sees it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
-export async function resultOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
+/** The response with a page, as the caller sees it. Throws PRECONDITION_FAILED and what `embedInto` throws. */
+export async function pageResponse(service: Service, page: Page, context: ListContext): Promise<Result> {
   const { listing, request } = context;
   const isEmbedded = listing.asked.embeds.length > 0;
   // Before any wait: what another request makes of the page meanwhile can be for a caller who sees other related resources.
@@ -61,9 +65,7 @@ export async function resultOf(service: Service, page: Page, context: ListContex
   const validators = kept?.validators ?? embedded?.validators ?? listValidators(service, page, context);
   const unmodified = ifUnmodified(service, validators, listing, request);
   if (unmodified !== undefined) return unmodified;
-  const location = locationOf(listing, request);
-  if (kept !== undefined)
-    return { kind: "page", page, headers: kept.headers, content: kept.content, location };
+  if (kept !== undefined) return responseWith(kept, page, context);
   const { page: sent, texts } = embedded ?? { page, texts: await textsOf(page, listing) };
   // A feed does not follow rules that look at related resources, so it would not continue this list.
   const monitor = looksAtOthers(context.listed) ? undefined : await monitorOf(service, page, listing);
@@ -73,23 +75,25 @@ export async function resultOf(service: Service, page: Page, context: ListContex
     const list = { path, query, contentHash, type, collection };
     recent.set(page, { list, related, validators, ...made });
   }
-  return { kind: "page", page, ...made, location };
+  return responseWith(made, page, context);
 }
 
-/** The response with a page. */
-export function listResponse(
-  { headers: made, content, location }: PageResult,
-  request: HttpRequest,
-): HttpResponse {
-  const headers = { ...made };
+/** The response to this request with what was made of the page. */
+function responseWith(made: Made, page: Page, { listing, request }: ListContext): Result {
+  const { content } = made;
+  const headers = { ...made.headers };
+  const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
   // The length of a streamed body is unknown, so HEAD has none either (RFC 9110 §9.3.2).
-  if (typeof content !== "string") return { status: 200, headers, body: content };
-  return withBody(request, content, { status: 200, headers });
+  const response =
+    typeof content === "string"
+      ? withBody(request, content, { status: 200, headers })
+      : { status: 200, headers, body: content };
+  return { kind: "response", response, isUnwritten: page.sequence === 0 };
 }
 
 /** Whether the kept response fits this request. The rules of the caller are no part of it: they lead to another page. */
-function isSameList({ list, related }: Made, state: string, { listing }: ListContext): boolean {
+function isSameList({ list, related }: Kept, state: string, { listing }: ListContext): boolean {
   return (
     related === state &&
     list.query === listing.query &&
@@ -104,7 +108,7 @@ function isSameList({ list, related }: Made, state: string, { listing }: ListCon
  * Whether what was made of a page can be kept with it. All services share `emptyPage`. Two lists without a query string can differ.
  * A streamed body can be sent only once.
  */
-function canBeKept(content: PageResult["content"], page: Page, { listing, isPassing }: ListContext): boolean {
+function canBeKept(content: Made["content"], page: Page, { listing, isPassing }: ListContext): boolean {
   if (targetsOf(listing.asked.embeds).some(({ expires }) => expires !== undefined)) return false;
   if (isPassing || page === emptyPage || listing.query === undefined || typeof content !== "string")
     return false;
@@ -158,7 +162,7 @@ async function partsOf(
   page: Page,
   { texts, validators, monitor }: Parts,
   { listing, request }: ListContext,
-): Promise<Pick<PageResult, "headers" | "content">> {
+): Promise<Made> {
   const { type, asked } = listing;
   const total = totalOf(listing, page);
   const links = linksOf(listing, page, total);

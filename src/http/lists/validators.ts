@@ -8,7 +8,7 @@ import type { Collection } from "../../collection/collection.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
-import type { ListResult } from "../operations/result.ts";
+import type { Unmodified } from "../operations/result.ts";
 import { isUnmodified, passingValidators, type Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Callers, Clock, Data, Surface } from "../service.ts";
@@ -66,7 +66,7 @@ export function ifUnmodified(
   validators: Validators,
   listing: Pick<Listing, "path" | "query">,
   request: HttpRequest,
-): (ListResult & { kind: "unmodified" }) | undefined {
+): Unmodified | undefined {
   if (!isUnmodified(request.headers, validators, service.now())) return undefined;
   return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }

@@ -1,15 +1,13 @@
-/** The results of operations, before they become responses. */
+/** The results of operations: responses, or what becomes one. */
 import type { Judged } from "../../access/access.ts";
-import type { ResourceChange } from "../../store/port/change-log.ts";
-import type { Page } from "../../store/port/page.ts";
 import type { Stored } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
-import type { Coding, HttpRequest, HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
+import type { Coding, HttpRequest, HttpResponse } from "../protocol/message.ts";
 import type { Route } from "../route.ts";
 import type { EndpointMethod, EndpointPath, Service } from "../service.ts";
-import type { ChangesRead, FiguresListing, Subscription, Writes } from "./operation.ts";
+import type { Writes } from "./operation.ts";
 import type { PageAsked } from "./page-parameters.ts";
 
 /** A response outside the collections: a page or one of its files, a description, or the state of the service. */
@@ -28,45 +26,11 @@ export interface Document {
   cookies?: readonly string[];
 }
 
-/** The result of a list. */
-export type ListResult =
-  /** `location` is the URL where GET returns the list that a QUERY asked for. */
-  | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `page` is that of the store. `headers` are those that do not depend on the method. `location` is as above. */
-  | {
-      kind: "page";
-      page: Page;
-      headers: Readonly<Record<string, string>>;
-      content: string | StreamedBody;
-      location: string | undefined;
-    };
-
-/** The figures of a list. `texts` are the groups as they are sent. */
-export interface FiguresResult {
-  kind: "figures";
-  listing: FiguresListing;
-  texts: readonly string[];
-  /** Whether there are more groups after these. */
-  more: boolean;
+/** The client has the current state. `location` is the URL where GET returns the list that a QUERY asked for. */
+export interface Unmodified {
+  kind: "unmodified";
   validators: Validators;
-}
-
-/** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
-export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
-  principal: string | undefined;
-  group: string | undefined;
-  /** The task that made the change. */
-  task: string | undefined;
-};
-
-/** A page of changes. */
-export interface ChangesResult {
-  kind: "changes";
-  operation: ChangesRead;
-  /** Those that the caller sees. */
-  changes: readonly ShownChange[];
-  /** The version after which the next page begins; `undefined` on the last page. */
-  last: number | undefined;
+  location: string | undefined;
 }
 
 /** The result of an operation. */
@@ -75,12 +39,7 @@ export type Result =
   /** `path` is `undefined` for the service as a whole. */
   | { kind: "options"; path: EndpointPath | undefined }
   | { kind: "document"; document: Document }
-  | ListResult
-  | FiguresResult
-  | ChangesResult
-  /** `next` is the position after the events. */
-  | { kind: "events"; subscription: Subscription; events: readonly string[]; next: string }
-  | { kind: "event stream"; body: LiveBody }
+  | Unmodified
   /**
    * `path` is the path of the collection. `isWithheld`: the caller wrote the resource and cannot read it. Without validators
    * if the response must not contain them.
@@ -95,8 +54,11 @@ export type Result =
   | { kind: "deleted" }
   /** The results of several operations, as text. */
   | { kind: "batch"; body: string }
-  /** A response that was made before its write was committed, or that was stored for an earlier request. */
-  | { kind: "response"; response: HttpResponse };
+  /**
+   * A response: that of a list, of changes or of events, one that was made before its write was committed, or one that was stored for
+   * an earlier request. `isUnwritten`: it is a list of a collection that never had a change.
+   */
+  | { kind: "response"; response: HttpResponse; isUnwritten?: boolean };
 
 /** The result if nothing exists for the caller. */
 export const notFound: Result = { kind: "not found" };

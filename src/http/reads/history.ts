@@ -8,7 +8,7 @@ import { currentOf, judged } from "../caller/judged.ts";
 import type { Guard } from "../caller/permission.ts";
 import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
 import { type ChangesRead, type EarlierRead, keyOf } from "../operations/operation.ts";
-import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";
+import { notFound, type Result } from "../operations/result.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../protocol/message.ts";
 import { resourcePath } from "../route.ts";
 import type { Callers, Clock, Data, Surface } from "../service.ts";
@@ -49,10 +49,11 @@ export async function seesVersion(
   return life === present || (seesLast(guard, life) && guard.sees(stored));
 }
 
-/** Reads a page of changes. It is not found if the store keeps no change of the resource. */
+/** Reads a page of changes, and makes the response. It is not found if the store keeps no change of the resource. */
 export async function readChanges(
   service: Data & Callers & Surface,
   operation: ChangesRead,
+  request: HttpRequest,
 ): Promise<Result> {
   const { guard } = operation;
   const { limit, before } = operation.asked;
@@ -76,16 +77,28 @@ export async function readChanges(
     });
   }
   const last = found.length > limit ? found[limit - 1]?.version : undefined;
-  return { kind: "changes", operation, changes, last };
+  return { kind: "response", response: changesResponse({ operation, changes, last }, request) };
 }
 
 const noAuthor = { principal: undefined, task: undefined };
 
+/** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
+type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
+  principal: string | undefined;
+  group: string | undefined;
+  /** The task that made the change. */
+  task: string | undefined;
+};
+
+/** A page of the changes that the caller sees. `last` is the version after which the next page begins; `undefined` on the last page. */
+interface ShownChanges {
+  operation: ChangesRead;
+  changes: readonly ShownChange[];
+  last: number | undefined;
+}
+
 /** A page of changes as a response. */
-export function changesResponse(
-  { operation, changes, last }: ChangesResult,
-  request: HttpRequest,
-): HttpResponse {
+function changesResponse({ operation, changes, last }: ShownChanges, request: HttpRequest): HttpResponse {
   const { asked, collection, path, id } = operation;
   const target = `${resourcePath(path, id)}/_changes`;
   const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];

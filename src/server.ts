@@ -9,7 +9,7 @@ import { type Config, withPort } from "./config.ts";
 import { StoreFull } from "./errors.ts";
 import { type CountsMemory, createCounts } from "./http/admission/counts.ts";
 import { startCounting } from "./http/admission/exact-counts.ts";
-import type { Log, Service } from "./http/service.ts";
+import type { Administration, Clock, Log } from "./http/service.ts";
 import type { WireBounds } from "./http/wire/bounds.ts";
 import type { KeyPair } from "./http/wire/tls.ts";
 import { mostThreads } from "./readers.ts";
@@ -244,7 +244,7 @@ function onceOnly(callback: (reason: string) => void): (reason: string) => void 
 /** Listens for a monitor, if the metrics have an address of their own. The listener is loaded only then. */
 async function serveMetrics(
   { metrics: place }: Config,
-  { metrics, log }: Service,
+  { metrics, log }: Administration & Clock,
 ): Promise<MetricsListener | undefined> {
   if (place === undefined || place === "administrators" || metrics === undefined) return undefined;
   const { listenForMetrics } = await import("./server/metrics-listener.ts");

@@ -219,6 +219,11 @@ test("what is written is checked in one place", () => {
   assert.deepEqual(checking.sort(), ["collection/proposal.ts", "fit.ts", "http/openapi/examples.ts"]);
 });
 
+test("a function that takes some members of the service names the parts that they belong to", () => {
+  const taking = files.filter((file) => /\}: Service\b/.test(readFileSync(`src/${file}`, "utf8")));
+  requireNone(taking, "Name the parts in src/http/service.ts instead of Service, such as { store }: Data.");
+});
+
 test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"fastify["/]/.test(readFileSync(`src/${file}`, "utf8")),

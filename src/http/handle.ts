@@ -1,5 +1,6 @@
 /** THE PATH: all steps of one request, in order, with the statuses that each step can respond with. */
 import { Problem } from "../errors.ts";
+import type { Counting } from "./admission/exact-counts.ts";
 import { nameOfCaller } from "./admission/quotas.ts";
 import { after } from "./after.ts";
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
@@ -12,7 +13,7 @@ import { expectsNothing } from "./protocol/conditional.ts";
 import type { HttpRequest, HttpResponse } from "./protocol/message.ts";
 import { addCommonHeaders, respond } from "./respond.ts";
 import { findRoute, templateOf } from "./route.ts";
-import type { Service } from "./service.ts";
+import type { Callers, Service, Surface } from "./service.ts";
 import { performOnce } from "./writes/idempotency.ts";
 
 /**
@@ -78,7 +79,7 @@ function refused(service: Service, request: HttpRequest, progress: Progress, err
 }
 
 function completed(
-  service: Service,
+  service: Counting & Callers & Surface,
   request: HttpRequest,
   { caller, template }: Progress,
   response: HttpResponse,

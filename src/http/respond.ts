@@ -1,5 +1,6 @@
 /** From a result to the response: status, headers, body. */
 
+import type { Counting } from "./admission/exact-counts.ts";
 import { addQuotaHeaders } from "./admission/quotas.ts";
 import { type Caller, isEncrypted } from "./caller/admit.ts";
 import type { Document, Result, Unmodified } from "./operations/result.ts";
@@ -23,13 +24,13 @@ import {
 } from "./protocol/message.ts";
 import { preferredReturn } from "./protocol/prefer.ts";
 import { resourcePath, serviceDescription } from "./route.ts";
-import type { Service } from "./service.ts";
+import type { Callers, Clock, Surface } from "./service.ts";
 import type { HttpSettings } from "./settings.ts";
 
 const privately = `private, ${revalidate}`;
 
 /** The response to a request, without the headers of every response. */
-export function respond(service: Service, result: Result, request: HttpRequest): HttpResponse {
+export function respond(service: Surface & Clock, result: Result, request: HttpRequest): HttpResponse {
   switch (result.kind) {
     case "response":
       return result.response;
@@ -57,7 +58,7 @@ export function respond(service: Service, result: Result, request: HttpRequest):
 
 /** Adds the headers of every response, also of problems. */
 export function addCommonHeaders(
-  service: Service,
+  service: Counting & Callers & Surface,
   request: HttpRequest,
   caller: Caller,
   { headers }: HttpResponse,
@@ -79,7 +80,7 @@ export function addCommonHeaders(
 }
 
 /** The request headers that a response can depend on. If all origins are allowed, Origin is not among them. */
-function varyOf({ authenticate, settings }: Service): string {
+function varyOf({ authenticate, settings }: Callers & Surface): string {
   const isForAll = settings.corsOrigins.includes("*");
   if (authenticate === undefined)
     return isForAll ? "Accept, Accept-Encoding" : "Accept, Accept-Encoding, Origin";
@@ -104,7 +105,7 @@ function empty(status: 404 | 205): HttpResponse {
 }
 
 function optionsResponse(
-  service: Service,
+  service: Surface,
   { path }: Result & { kind: "options" },
   request: HttpRequest,
 ): HttpResponse {
@@ -116,7 +117,7 @@ function optionsResponse(
 }
 
 function unmodified(
-  service: Service,
+  service: Clock,
   { validators, location }: Unmodified,
   request: HttpRequest,
 ): HttpResponse {
@@ -155,7 +156,7 @@ function documentResponse(document: Document, request: HttpRequest): HttpRespons
 }
 
 function resourceResponse(
-  service: Service,
+  service: Clock,
   { kind, stored, path, validators, isWithheld }: Result & { kind: "found" | "created" | "updated" },
   request: HttpRequest,
 ): HttpResponse {

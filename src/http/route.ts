@@ -8,7 +8,15 @@ import { isLoopback, plainAddress } from "./protocol/hosts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { hostOf, isAbsolute, splitTarget } from "./protocol/target.ts";
 import { requireWellFormed } from "./protocol/well-formed.ts";
-import { type EndpointPath, type FoundPath, findCollection, type Service } from "./service.ts";
+import {
+  type Callers,
+  type Data,
+  type EndpointPath,
+  type FoundPath,
+  findCollection,
+  type Service,
+  type Surface,
+} from "./service.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /** What a request target addresses. */
@@ -123,13 +131,13 @@ export function hasPreflight({ endpoint }: OwnRoute | CollectionRoute): boolean 
 }
 
 /** Whether the response can be a page: the client is a browser, and the service is not part of another application. */
-export function canHavePage({ isEmbedded }: Service, request: HttpRequest): boolean {
+export function canHavePage({ isEmbedded }: Surface, request: HttpRequest): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD";
   return !isEmbedded && isRead && namesHtml(request);
 }
 
 /** The template of a route, such as `/api/v1/articles/{id}`: its path in the OpenAPI document; `undefined` if the path is unknown. */
-export function templateOf({ collections, settings }: Service, route: Route): string | undefined {
+export function templateOf({ collections, settings }: Data & Surface, route: Route): string | undefined {
   if (route.kind === "nothing") return route.outside === "/" ? "/" : undefined;
   if (route.kind === "service") return "*";
   if (route.kind === "own") return fullTemplate(route.endpoint, settings);
@@ -169,7 +177,7 @@ function hasHost(): Problem {
   );
 }
 
-function requireOwnHost(service: Service, request: HttpRequest): void {
+function requireOwnHost(service: Callers & Surface, request: HttpRequest): void {
   requireLoopback(service, request);
   const host = hostOf(request);
   if (service.isOwnHost(host)) return;
@@ -182,7 +190,7 @@ function requireOwnHost(service: Service, request: HttpRequest): void {
 }
 
 /** An application can listen on any address. A request that it injects itself has none. */
-function requireLoopback({ isForLoopback = false }: Service, { socket }: HttpRequest): void {
+function requireLoopback({ isForLoopback = false }: Surface, { socket }: HttpRequest): void {
   if (!isForLoopback || isLoopback(plainAddress(socket.localAddress ?? "localhost"))) return;
   throw new Problem(
     "MISDIRECTED",
@@ -190,7 +198,7 @@ function requireLoopback({ isForLoopback = false }: Service, { socket }: HttpReq
   );
 }
 
-function requireShortTarget({ settings }: Service, { method, target }: HttpRequest): void {
+function requireShortTarget({ settings }: Surface, { method, target }: HttpRequest): void {
   const limit = settings.limits.targetBytes;
   if (target.length <= limit) return;
   const advice =
@@ -222,7 +230,7 @@ function matchTarget(service: Service, request: HttpRequest): Route {
 }
 
 /** A browser at the root gets a page. */
-function frontPage({ endpoints: { forBrowsers } }: Service, query: string): Route {
+function frontPage({ endpoints: { forBrowsers } }: Surface, query: string): Route {
   return ownRoute(forBrowsers && { path: forBrowsers, names: {} }, query);
 }
 
@@ -263,7 +271,7 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
 
 /** The route of a nested path: from one resource to those that refer to it. */
 function matchNested(
-  { collections, settings }: Service,
+  { collections, settings }: Data & Surface,
   { endpoint, collection: parent, path, id, query }: Omit<CollectionRoute, "kind">,
   name: string,
 ): Route {

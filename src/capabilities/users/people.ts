@@ -6,7 +6,7 @@ import { systemClock } from "../../clock.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { viewFor } from "../../http/caller/permission.ts";
 import type { JoinedCommit, Participant } from "../../http/participant.ts";
-import type { Service } from "../../http/service.ts";
+import type { Callers, Data } from "../../http/service.ts";
 import { decide, proposeNew } from "../../http/writes/decide.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { Audit } from "./audit.ts";
@@ -176,7 +176,7 @@ function indented(text: string): string {
 async function withAccounts(
   users: Users,
   { changes: planned, revives, principal, request }: JoinedCommit,
-  { collections }: Service,
+  { collections }: Data,
 ): Promise<readonly Change[]> {
   const changes = revives ? await users.mirror.overEarlier(planned) : planned;
   if (changes.every(({ next }) => next !== undefined)) return changes;
@@ -190,14 +190,14 @@ async function withAccounts(
   return [...changes, ...(await users.administration.changesForDeletes(changes, source, cascadesOf))];
 }
 
-function profileCollection({ collections }: Service, { collection: name }: UserSettings): Collection {
+function profileCollection({ collections }: Data, { collection: name }: UserSettings): Collection {
   const declared = collections().get(name);
   if (declared === undefined) throw new Error("The collection of the profiles is declared.");
   return declared;
 }
 
 /** Judges the profile of a sign-up as a create by the new user, who has no role yet. */
-function profilesOf(service: Service, settings: UserSettings): Profiles {
+function profilesOf(service: Data & Callers, settings: UserSettings): Profiles {
   return {
     textOf: (profile, id, at) => {
       const declared = profileCollection(service, settings);

@@ -12,7 +12,7 @@ import {
 import { type Asked, notFound, type Result } from "../../http/operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../../http/protocol/conditional.ts";
 import { jsonType } from "../../http/protocol/message.ts";
-import type { Service } from "../../http/service.ts";
+import type { Callers, Data } from "../../http/service.ts";
 import { overtaken, type WriteAttempt } from "../../http/writes/commit.ts";
 import { untilCommitted } from "../../http/writes/write.ts";
 import type { Versioned } from "../../records.ts";
@@ -169,7 +169,7 @@ function answerOf(body: unknown): Result {
  * overtaken. Throws PRECONDITION_FAILED and UNAVAILABLE.
  */
 async function rotate(
-  service: Service,
+  service: Data & Callers,
   { names, request }: Asked,
   webhooks: Webhooks,
 ): Promise<WriteAttempt> {
@@ -185,6 +185,6 @@ async function rotate(
   return secret === undefined ? overtaken : answerOf({ secret });
 }
 
-function requireDeliveries({ readOnly }: Service): void {
+function requireDeliveries({ readOnly }: Data): void {
   if (readOnly) throw new Problem("UNAVAILABLE", "The service is read-only now. It delivers nothing.");
 }

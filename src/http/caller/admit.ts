@@ -2,11 +2,12 @@
 import type { IdentifyingRequest } from "../../access/authenticate.ts";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
+import type { Counting } from "../admission/exact-counts.ts";
 import { type Quota, takeFromQuota } from "../admission/quotas.ts";
 import { after } from "../after.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { hasPreflight, isHealth, type Route } from "../route.ts";
-import type { Callers, Service, Surface } from "../service.ts";
+import type { Callers, Surface } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 
 /** Who sends a request. */
@@ -21,7 +22,7 @@ export interface Caller {
 export const anonymous: Caller = { principal: undefined, quota: undefined };
 
 /** Whether `admit` has anything to do in this service. */
-export function identifiesCallers({ authenticate, quotas, settings }: Service): boolean {
+export function identifiesCallers({ authenticate, quotas, settings }: Counting & Callers & Surface): boolean {
   return authenticate !== undefined || quotas !== undefined || settings.requireTls;
 }
 
@@ -30,7 +31,11 @@ export function identifiesCallers({ authenticate, quotas, settings }: Service): 
  * QUOTA_EXCEEDED, CROSS_SITE, INVALID_TOKEN, UNAUTHENTICATED, SECOND_FACTOR_REQUIRED, and UNAVAILABLE if credentials cannot be
  * checked now.
  */
-export function admit(service: Service, route: Route, request: HttpRequest): Caller | Promise<Caller> {
+export function admit(
+  service: Counting & Callers & Surface,
+  route: Route,
+  request: HttpRequest,
+): Caller | Promise<Caller> {
   if (!needsCaller(route, request)) return count(service, request, undefined);
   requireTls(service, request);
   const judge = (principal: Principal | undefined) => {
@@ -56,7 +61,7 @@ export async function requireReady({ requireReady }: Callers, principal: Princip
 }
 
 function principalOf(
-  service: Service,
+  service: Counting & Callers,
   request: HttpRequest,
 ): Principal | undefined | Promise<Principal | undefined> {
   // A request with an invalid credential counts too, so that a client cannot try many credentials.
@@ -82,7 +87,7 @@ export function identify(
 
 /** Throws QUOTA_EXCEEDED. */
 function count(
-  { quotas }: Service,
+  { quotas }: Counting,
   request: HttpRequest,
   principal: Principal | undefined,
 ): Caller | Promise<Caller> {

@@ -3,11 +3,11 @@ import type { Caller } from "../caller/admit.ts";
 import type { Document } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import { serviceDescription } from "../route.ts";
-import { type Service, servedNames } from "../service.ts";
+import { type Callers, type Data, type Surface, servedNames } from "../service.ts";
 
 /** The sorted names of the collections that the caller can list. */
 export async function listedNames(
-  service: Service,
+  service: Data & Callers,
   { principal }: Pick<Caller, "principal">,
 ): Promise<string[]> {
   const { access } = service;
@@ -17,7 +17,7 @@ export async function listedNames(
 
 /** The list of collections as JSON: the name and the path of each. */
 export async function collectionsDocument(
-  service: Service,
+  service: Data & Callers & Surface,
   caller: Pick<Caller, "principal">,
 ): Promise<Document> {
   const { settings } = service;

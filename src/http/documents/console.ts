@@ -7,7 +7,7 @@ import { readBuiltFile } from "../../program.ts";
 import type { Document } from "../operations/result.ts";
 import { acceptedCodings } from "../protocol/codings.ts";
 import type { Coding, HttpRequest } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Surface } from "../service.ts";
 import { escapeHtml } from "./html-page.ts";
 
 /** The types of the files. A text has two compressed forms beside it. */
@@ -21,7 +21,7 @@ const types: Readonly<Record<string, { type: string; isText: boolean }>> = {
 const forever = "public, max-age=31536000, immutable";
 
 /** The console; `undefined` if it was not built. */
-export async function consolePage({ settings }: Service): Promise<Document | undefined> {
+export async function consolePage({ settings }: Surface): Promise<Document | undefined> {
   const { prefix, consoleTags } = settings;
   return builtPage("index.html", { prefix, ...consoleTags });
 }
@@ -67,7 +67,7 @@ function policyOf(nonce: string): string {
  * console has only the files of the page for signing in.
  */
 export async function consoleFile(
-  { settings }: Service,
+  { settings }: Surface,
   path: string,
   request: HttpRequest,
 ): Promise<Document | undefined> {

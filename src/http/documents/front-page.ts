@@ -3,7 +3,7 @@ import { type Caller, isEncrypted } from "../caller/admit.ts";
 import type { Document } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { hostOf } from "../protocol/target.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 import { listedNames } from "./collections.ts";
 import { escapeHtml, htmlPage, logo } from "./html-page.ts";
 
@@ -11,7 +11,11 @@ import { escapeHtml, htmlPage, logo } from "./html-page.ts";
 const maxNames = 24;
 
 /** The page at the root. It names the collections that the caller can list. */
-export async function frontPageOf(service: Service, caller: Caller, request: HttpRequest): Promise<Document> {
+export async function frontPageOf(
+  service: Data & Callers & Surface,
+  caller: Caller,
+  request: HttpRequest,
+): Promise<Document> {
   const names = await listedNames(service, caller);
   const { title } = service.settings.info;
   return htmlPage({
@@ -31,7 +35,7 @@ ${namesPart(service, names)}
 const maxDepth = 50;
 
 /** The page for an unknown path, with status 404. */
-export function absentPageOf(service: Service, path: string): Document {
+export function absentPageOf(service: Surface, path: string): Document {
   // All links are relative, so that they work behind a proxy that adds a path.
   const depth = path.split("/").length - 2;
   const root = depth > maxDepth ? "/" : "../".repeat(depth) || "./";
@@ -53,7 +57,7 @@ function heading(text: string): string {
 type Link = readonly [href: string, name: string, description: string];
 
 /** Links to the parts of the service. The list has no link if the prefix is the root, since a browser gets this page there. */
-function linksPart({ settings: { docs, prefix } }: Service, root: string, ...first: Link[]): string {
+function linksPart({ settings: { docs, prefix } }: Surface, root: string, ...first: Link[]): string {
   const links: Link[] = [...first];
   if (docs) links.push([`${root}docs`, "API reference", "Read about every request, and send it."]);
   if (prefix !== "")
@@ -67,7 +71,7 @@ function linksPart({ settings: { docs, prefix } }: Service, root: string, ...fir
   return items.length === 0 ? "" : `<ul class="ways">${items.join("")}</ul>`;
 }
 
-function namesPart(service: Service, names: readonly string[]): string {
+function namesPart(service: Data & Callers & Surface, names: readonly string[]): string {
   const { access, openCollections, readOnly, settings } = service;
   if (names.length === 0) {
     if (access !== undefined)
@@ -88,7 +92,7 @@ function namesPart(service: Service, names: readonly string[]): string {
 }
 
 /** A command that works when it is copied; if it needs a credential, the reader must fill it in. */
-function example(service: Service, request: HttpRequest, name: string | undefined): string {
+function example(service: Data & Callers & Surface, request: HttpRequest, name: string | undefined): string {
   const { access, openCollections, readOnly, settings } = service;
   const base = `${originOf(service, request)}${settings.prefix}`;
   if (name !== undefined) return `curl -i ${base}/${name}`;
@@ -98,7 +102,7 @@ function example(service: Service, request: HttpRequest, name: string | undefine
 }
 
 /** The origin in the browser's address. It is safe in a shell: a checked host has no special characters. */
-function originOf({ settings }: Service, request: HttpRequest): string {
+function originOf({ settings }: Surface, request: HttpRequest): string {
   return `${isEncrypted(settings, request) ? "https" : "http"}://${hostOf(request)}`;
 }
 

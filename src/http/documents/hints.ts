@@ -9,7 +9,7 @@ import { existsFor, viewsOf } from "../caller/permission.ts";
 import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { MissingRelation, Route } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 import { listedNames } from "./collections.ts";
 
 /** A request whose response can have a hint. */
@@ -28,7 +28,10 @@ export function mayBeMisspelled(result: Result): boolean {
  * The value of the header `Holdfast-Hint`: the collection that the caller means, if the one of the request does not exist, or how to
  * declare the relation. The hint and its time depend only on the collections that the caller can list. Never rejects.
  */
-export function hintFor(service: Service, asked: HintRequest): undefined | Promise<string | undefined> {
+export function hintFor(
+  service: Data & Callers & Surface,
+  asked: HintRequest,
+): undefined | Promise<string | undefined> {
   const { route, caller, request } = asked;
   const missing = missingRelation(service, asked);
   if (missing !== undefined) return relationHint(service, asked, missing).catch(() => undefined);
@@ -44,7 +47,7 @@ export function hintFor(service: Service, asked: HintRequest): undefined | Promi
   );
 }
 
-function undeclaredName({ collections }: Service, route: Route): string | undefined {
+function undeclaredName({ collections }: Data, route: Route): string | undefined {
   if (route.kind === "nothing") return route.name;
   if (!("collection" in route) || collections().has(route.collection.name)) return undefined;
   return route.collection.name;
@@ -54,7 +57,7 @@ function undeclaredName({ collections }: Service, route: Route): string | undefi
  * The caller of an unknown path, which is not known yet; `undefined` if the connection must be encrypted. Rejects if the credential is
  * invalid: the status of the response stays the same.
  */
-async function callerOf(service: Service, request: HttpRequest): Promise<Caller | undefined> {
+async function callerOf(service: Callers & Surface, request: HttpRequest): Promise<Caller | undefined> {
   if (service.settings.requireTls && !isEncrypted(service.settings, request)) return undefined;
   return { ...anonymous, principal: await identify(service, request) };
 }
@@ -64,7 +67,7 @@ function hintAt(nearest: string | undefined): string | undefined {
 }
 
 /** The relation of a nested path that does not exist, or not for this caller. Both must have the same hint. */
-function missingRelation(service: Service, { route, caller }: HintRequest): MissingRelation | undefined {
+function missingRelation(service: Callers, { route, caller }: HintRequest): MissingRelation | undefined {
   if (route.kind === "nothing") return route.relation;
   if (route.kind !== "collection" || route.nested === undefined || existsFor(service, route, caller))
     return undefined;
@@ -76,7 +79,7 @@ function missingRelation(service: Service, { route, caller }: HintRequest): Miss
 const headerText = /^[\x20-\x7e]{1,500}$/;
 
 async function relationHint(
-  service: Service,
+  service: Data & Callers & Surface,
   { request }: HintRequest,
   { collection, name }: MissingRelation,
 ): Promise<string | undefined> {

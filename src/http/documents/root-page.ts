@@ -4,10 +4,14 @@ import { type Document, notFound, type Result } from "../operations/result.ts";
 import { prefersHtml } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { canHavePage } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 
 /** The console; without it, a page that names the collections. */
-export async function rootPage(service: Service, caller: Caller, request: HttpRequest): Promise<Document> {
+export async function rootPage(
+  service: Data & Callers & Surface,
+  caller: Caller,
+  request: HttpRequest,
+): Promise<Document> {
   const page = service.settings.console
     ? await (await import("./console.ts")).consolePage(service)
     : undefined;
@@ -16,7 +20,7 @@ export async function rootPage(service: Service, caller: Caller, request: HttpRe
 
 /** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
 export function absence(
-  service: Service,
+  service: Surface,
   path: string | undefined,
   request: HttpRequest,
 ): Result | Promise<Result> {
@@ -26,7 +30,7 @@ export function absence(
 }
 
 /** If the prefix is the root, it has both the list of collections and the page. */
-export function isRootPage(service: Service, request: HttpRequest): boolean {
+export function isRootPage(service: Surface, request: HttpRequest): boolean {
   return service.settings.prefix === "" && canHavePage(service, request) && prefersHtml(request);
 }
 

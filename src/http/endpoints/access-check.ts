@@ -15,7 +15,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import { operation as action, closedObject, json, listOf, text, texts, truth } from "../openapi/described.ts";
 import type { Asked, Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
-import { findCollection, type Service } from "../service.ts";
+import { type Callers, type Data, findCollection, type Service } from "../service.ts";
 import { type AccessQuestion, parseQuestion } from "./access-content.ts";
 
 /** One thing that an operation needs. */
@@ -145,7 +145,7 @@ async function checkAccess(service: Service, { caller, request }: Asked): Promis
 }
 
 async function caseOf(
-  service: Service,
+  service: Data & Callers,
   question: AccessQuestion & Pick<Case, "principal">,
   isAdministrator: boolean,
 ): Promise<Case> {
@@ -162,7 +162,7 @@ async function caseOf(
 
 /** What the rules allow the caller, whatever the scopes of the credential. */
 function permitOf(
-  { access }: Service,
+  { access }: Callers,
   { collection, principal }: Pick<Case, "collection" | "principal">,
 ): Permit | undefined {
   return access?.permit(collection, withoutScopes(principal));
@@ -172,7 +172,7 @@ function withoutScopes(principal: Principal | undefined): Principal | undefined 
   return principal && { ...principal, scopes: undefined };
 }
 
-function answerTo(service: Service, about: Case, isAdministrator: boolean): object {
+function answerTo(service: Data & Callers, about: Case, isAdministrator: boolean): object {
   const { collection, operation, id, allowed, principal } = about;
   const checks = checksOf(service, about, isAdministrator);
   const failed = checks.find(({ passes }) => !passes);
@@ -195,7 +195,7 @@ function answerTo(service: Service, about: Case, isAdministrator: boolean): obje
 }
 
 /** What the operation needs. The reason of the first check that fails is the reason for the caller. */
-function checksOf(service: Service, about: Case, isAdministrator: boolean): Check[] {
+function checksOf(service: Data & Callers, about: Case, isAdministrator: boolean): Check[] {
   const { operation, principal, isLookedUp } = about;
   const isWrite = scopeOf(operation) === "write";
   const { absent, refused } = isAdministrator ? aboutCaller : aboutReader;
@@ -235,14 +235,14 @@ const aboutReader: Refusals = {
 };
 
 /** A resource that the caller cannot see gets the same answer as one that does not exist. */
-function visibleCheck(service: Service, about: Case, absent: string): Check {
+function visibleCheck(service: Callers, about: Case, absent: string): Check {
   const visible = permitOf(service, about)?.visible() ?? "everything";
   const passes = about.state !== undefined && includes(visible, about.state);
   return { needs: "read", passes, reason: passes ? "The resource exists for the caller." : absent };
 }
 
 function ruleCheck(
-  { access }: Service,
+  { access }: Callers,
   { id, state, operation, allowed, principal }: Case,
   { absent, refused }: Refusals,
 ): Check {
@@ -278,7 +278,7 @@ function attributesOf(
 }
 
 /** The checks with the rules that decide them. */
-function explained(service: Service, about: Case, checks: readonly Check[]): readonly Check[] {
+function explained(service: Data & Callers, about: Case, checks: readonly Check[]): readonly Check[] {
   const { access, collections } = service;
   if (access === undefined) return checks;
   const { collection, operation, principal, state } = about;

@@ -12,7 +12,7 @@ import type { WriteByKey } from "../operations/operation.ts";
 import type { Routed } from "../operations/result.ts";
 import { patchFormat } from "../protocol/content-types.ts";
 import type { CollectionRoute } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers } from "../service.ts";
 import { writeByKey } from "../writes/write-by-key.ts";
 import { created } from "./collection-lists.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
@@ -20,7 +20,7 @@ import { isReferenced, minimal, must, patches, required, tagsOfPut, updated } fr
 
 const path = "/{collection}";
 
-function targetOf(service: Service, routed: Routed<CollectionRoute>) {
+function targetOf(service: Callers, routed: Routed<CollectionRoute>) {
   const common = collectionOf(service, routed);
   // The write finds the id.
   return { ...common, id: "", key: parseUniqueKey(routed.route.query, common.collection) };

@@ -30,7 +30,7 @@ import type { Asked, Result } from "../operations/result.ts";
 import { requireJsonAcceptable } from "../protocol/accept.ts";
 import { isUnmodified } from "../protocol/conditional.ts";
 import { jsonType, revalidate } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Service, Surface } from "../service.ts";
 
 const declaredRule = closedObject({
   at: { description: "The place of the rule in the configuration.", type: ["string", "null"] },
@@ -197,12 +197,12 @@ async function describeCollections(
   return { kind: "document", document: { status: 200, type: jsonType, body, headers } };
 }
 
-function nextOf({ settings }: Service, { limit, after }: { limit: number; after: string }): string {
+function nextOf({ settings }: Surface, { limit, after }: { limit: number; after: string }): string {
   return `${settings.prefix}/_collections?limit=${limit}&after=${encodeURIComponent(after)}`;
 }
 
 async function describe(
-  service: Service,
+  service: Data & Callers & Surface,
   caller: Caller,
   { name, bytes }: { name: string; bytes: number | undefined },
 ): Promise<object> {
@@ -223,12 +223,12 @@ async function describe(
 }
 
 /** The actions that the caller can do with at least one resource, or could do if one existed. */
-function operationsOf({ readOnly }: Service, guard: Guard): readonly string[] {
+function operationsOf({ readOnly }: Data, guard: Guard): readonly string[] {
   return actions.filter((action) => guard.can(action) && !(readOnly && scopeOf(action) === "write"));
 }
 
 /** The declaration without attributes that do not exist for the caller. */
-function declarationOf(service: Service, caller: Caller, collection: Collection): object {
+function declarationOf(service: Data & Callers, caller: Caller, collection: Collection): object {
   const restricted = collection.visibility?.restricted ?? new Set<string>();
   const isSeen = ([name]: Path) => !restricted.has(name);
   const hidden = [...restricted];
@@ -274,7 +274,7 @@ function keysOf(index: Index): readonly string[] {
 }
 
 /** The rules of each action as the configuration declares them; `null` without `auth`. */
-function rulesOf({ access }: Service, name: string): object | null {
+function rulesOf({ access }: Callers, name: string): object | null {
   if (access === undefined) return null;
   const rules = access.rulesOf(name);
   return Object.fromEntries(

@@ -28,12 +28,12 @@ import type { Result, Routed } from "../operations/result.ts";
 import { type ListType, listTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { CollectionRoute } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Service } from "../service.ts";
 import { create } from "../writes/create.ts";
 import { collectionOf, writeOf } from "./in-collection.ts";
 
 /** The collection of the request, and the resource above it if the path is nested. */
-function placeOf(service: Service, routed: Routed<CollectionRoute>): Create {
+function placeOf(service: Callers, routed: Routed<CollectionRoute>): Create {
   const { route, caller } = routed;
   const common = collectionOf(service, routed);
   return route.nested === undefined

@@ -11,7 +11,7 @@ import { problemSlug } from "../problem.ts";
 import { jsonType } from "../protocol/message.ts";
 import { STATUS_CODES } from "../protocol/node-http.ts";
 import { splitTarget } from "../protocol/target.ts";
-import type { Service } from "../service.ts";
+import type { Administration, Data, Service, Surface } from "../service.ts";
 
 /** What a row about a document says: its path, the id and the summary of the operation, and what makes the document. */
 interface DocumentRow
@@ -198,7 +198,7 @@ function isDocsPath({ settings }: Pick<Described, "settings">): boolean {
   return settings.docs || settings.pagesBelow === undefined;
 }
 
-async function docsFile({ settings }: Service, name: string): Promise<Document | undefined> {
+async function docsFile({ settings }: Surface, name: string): Promise<Document | undefined> {
   return settings.docs ? (await import("../documents/docs-page.ts")).docsFile(name, settings) : undefined;
 }
 
@@ -239,7 +239,7 @@ function isName(text: string): boolean {
   return text !== "";
 }
 
-async function readMetrics({ metrics }: Service): Promise<Result> {
+async function readMetrics({ metrics }: Administration): Promise<Result> {
   if (metrics === undefined) return notFound;
   const { type, text: body } = await metrics.exposition();
   return { kind: "document", document: { status: 200, type, body } };
@@ -251,7 +251,7 @@ type HealthStatus = "pass" | "warn" | "fail";
  * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, or if
  * some of its data is damaged or could not be checked.
  */
-function readiness(service: Service): HealthStatus {
+function readiness(service: Data & Surface): HealthStatus {
   const { kind, log, data } = service.store.health();
   if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";

@@ -3,12 +3,12 @@ import { guardOf, viewFor } from "../caller/permission.ts";
 import type { InCollection, Writes } from "../operations/operation.ts";
 import type { Asked, Routed } from "../operations/result.ts";
 import type { CollectionRoute } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Service } from "../service.ts";
 import type { Write } from "../writes/commit.ts";
 
 /** The collection of a request as its caller sees it, with what the caller can do there. */
 export function collectionOf(
-  service: Service,
+  service: Callers,
   { route, caller }: Routed<CollectionRoute>,
 ): InCollection & Writes {
   const collection = viewFor(service, route.collection, caller);

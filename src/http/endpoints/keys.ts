@@ -32,7 +32,13 @@ import {
 } from "../openapi/described.ts";
 import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
-import { findCollection, type KeyAdministration, type KeyEvent, type Service } from "../service.ts";
+import {
+  type Data,
+  findCollection,
+  type KeyAdministration,
+  type KeyEvent,
+  type Service,
+} from "../service.ts";
 
 /** The most valid keys with which another one can be created over HTTP. */
 export const maxKeys = 1_000;
@@ -123,7 +129,7 @@ function roleFault(role: string, { keys: { roles } }: WithKeys): Fault | undefin
 }
 
 /** What is wrong with a scope. */
-export function scopeFault(given: string, service: Service): Fault | undefined {
+export function scopeFault(given: string, service: Data): Fault | undefined {
   const scope = parseScope(given);
   if (scope !== undefined && findCollection(service, scope.collection) !== undefined) return undefined;
   const wanted = "<collection>:read or <collection>:write with a collection of the service";

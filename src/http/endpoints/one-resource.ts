@@ -22,7 +22,7 @@ import { patchFormat, updateType } from "../protocol/content-types.ts";
 import { readEarlierState } from "../reads/history.ts";
 import { read } from "../reads/read.ts";
 import type { CollectionRoute } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data } from "../service.ts";
 import { change } from "../writes/change.ts";
 import { createWithId } from "../writes/create.ts";
 import { created, resourceOrPart } from "./collection-lists.ts";
@@ -64,7 +64,7 @@ function expiry({ collection: { expires, visibility } }: About): string {
 }
 
 function parseRead(
-  service: Service,
+  service: Data & Callers,
   common: Omit<Read, "fields" | "embeds">,
   query: string,
 ): Read | EarlierRead {
@@ -84,7 +84,7 @@ function parseRead(
   return { ...place, pointInTime, fields };
 }
 
-function targetOf(service: Service, routed: Routed<CollectionRoute>) {
+function targetOf(service: Callers, routed: Routed<CollectionRoute>) {
   requireNoParameters(routed.route.query);
   return { ...collectionOf(service, routed), id: routed.route.id };
 }

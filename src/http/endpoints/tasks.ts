@@ -11,7 +11,7 @@ import { beginUndo } from "../many/tasks/undo-task.ts";
 import { json, listOf, ref } from "../openapi/described.ts";
 import { type Asked, notFound, type Result } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Administration, Callers, Clock } from "../service.ts";
 import { overtaken, type WriteAttempt } from "../writes/commit.ts";
 import { untilCommitted } from "../writes/write.ts";
 
@@ -117,7 +117,10 @@ export const taskEndpoints: readonly Endpoint[] = [
 ];
 
 /** The task in the path, if the caller can see it. */
-async function taskOf(service: Service, { caller, names }: Asked): Promise<Versioned<Task> | undefined> {
+async function taskOf(
+  service: Callers & Administration,
+  { caller, names }: Asked,
+): Promise<Versioned<Task> | undefined> {
   requireCaller(service, caller);
   const found = await (service.tasks as Tasks).records.task(names.id as string);
   const isOwn = found?.value.by === caller.principal?.subject;
@@ -125,11 +128,11 @@ async function taskOf(service: Service, { caller, names }: Asked): Promise<Versi
 }
 
 /** Throws UNAUTHENTICATED in a service with `auth`: without a credential, no task belongs to the caller. */
-function requireCaller({ access }: Service, { principal }: Asked["caller"]): void {
+function requireCaller({ access }: Callers, { principal }: Asked["caller"]): void {
   if (access !== undefined && principal === undefined) throw denied(undefined);
 }
 
-async function cancel(service: Service, asked: Asked): Promise<WriteAttempt> {
+async function cancel(service: Callers & Clock & Administration, asked: Asked): Promise<WriteAttempt> {
   const tasks = service.tasks as Tasks;
   const found = await taskOf(service, asked);
   if (found === undefined) return notFound;

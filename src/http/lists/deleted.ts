@@ -13,7 +13,7 @@ import { inPast } from "../caller/permission.ts";
 import type { InCollection, ListRead, Query } from "../operations/operation.ts";
 import { listTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { Service, Surface } from "../service.ts";
+import type { Callers, Data, Surface } from "../service.ts";
 import { equivalentQuery, readQuery } from "./query.ts";
 
 /** What the caller sees of deletes: who made them, if the caller could see that in the history of each resource. */
@@ -28,7 +28,7 @@ const usualSort = `-${deletedMember}.at`;
 
 /** The list that a query string asks for. Throws as `parseList` does. */
 export function parseDeleted(
-  service: Service,
+  service: Data & Callers & Surface,
   place: Query,
   { query, request }: { query: string; request: HttpRequest },
 ): ListRead {
@@ -38,7 +38,11 @@ export function parseDeleted(
 }
 
 /** The list that the body of a QUERY asks for. Throws as `readListing` does. */
-export async function readDeleted(service: Service, place: Query, request: HttpRequest): Promise<ListRead> {
+export async function readDeleted(
+  service: Data & Callers & Surface,
+  place: Query,
+  request: HttpRequest,
+): Promise<ListRead> {
   const { content, contentHash } = await readQuery(service, request);
   const given = isObject(content) ? content : {};
   requirePossible((name) => Object.hasOwn(given, name), bodyAsksForFigures(given), inBody);
@@ -50,7 +54,7 @@ export async function readDeleted(service: Service, place: Query, request: HttpR
   return { ...list, query, contentHash, asked, type: listTypeFor(request, asked) };
 }
 
-function listIn(service: Service, asked: Query) {
+function listIn(service: Data & Callers & Surface, asked: Query) {
   const place = inPast(service, asked);
   const deletions = deletionsFor(service, place);
   const collection = deletedOf(place.collection, deletions);

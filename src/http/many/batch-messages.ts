@@ -8,7 +8,7 @@ import type { Result } from "../operations/result.ts";
 import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
-import type { Service } from "../service.ts";
+import type { Clock, Surface } from "../service.ts";
 import type { BatchOperation } from "./batch-content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */
@@ -80,7 +80,7 @@ function named(
 const ofTheWhole = new Set(["content-type", "content-length", "cache-control"]);
 
 /** Status, headers and body of the response that the operation would get if it were sent alone, as a JSON object. */
-export function resultText(service: Service, result: Result, request: HttpRequest): string {
+export function resultText(service: Surface & Clock, result: Result, request: HttpRequest): string {
   const response = respond(service, result, request);
   const { status, headers } = response;
   const body = textOf(response);

@@ -7,6 +7,7 @@ import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key } from "../../store/port/stored.ts";
+import type { Counting } from "../admission/exact-counts.ts";
 import { createTimedPauses, pauseAfter } from "../admission/turns.ts";
 import { requireUse } from "../caller/permission.ts";
 import type { Writes } from "../operations/operation.ts";
@@ -16,7 +17,7 @@ import { atVersion, requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { findRoute } from "../route.ts";
-import { type Data, findCollection, type Service } from "../service.ts";
+import { type Data, findCollection, type Service, type Surface } from "../service.ts";
 import { type CommitPlan, commit, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
 import { requireCollection } from "../writes/create.ts";
 import { largeTurn, nameOf, type PendingStates, runWrite, type WriteSteps } from "../writes/write.ts";
@@ -318,7 +319,10 @@ function withOperation(error: unknown, operation: number): unknown {
 }
 
 /** Creates the collections that do not exist yet. */
-async function requireCollections(service: Service, changes: readonly Change[]): Promise<void> {
+async function requireCollections(
+  service: Counting & Data & Surface,
+  changes: readonly Change[],
+): Promise<void> {
   for (const name of new Set(changes.map(({ key }) => key.collection))) {
     const collection = findCollection(service, name);
     if (collection !== undefined) await requireCollection(service, collection);

@@ -16,7 +16,7 @@ import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import { resourcePath } from "../route.ts";
-import type { Clock, Service } from "../service.ts";
+import type { Callers, Clock, Data, Service, Surface } from "../service.ts";
 import { type ChangeContent, decideChange, deletion, patchContent, requireRight } from "../writes/change.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { hold, largeTurn, nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
@@ -98,7 +98,7 @@ export function requireBulk({ operation: { guard, collection }, request }: BulkW
 
 /** What the content of a bulk change asks for. Throws the problems of the content, and if the caller cannot do it with any resource. */
 export function askedIn(
-  service: Service,
+  service: Data & Callers & Surface,
   operation: Bulk,
   bytes: Buffer,
   most = maxBulk,

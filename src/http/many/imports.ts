@@ -19,7 +19,7 @@ import type { Import } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
-import { findCollection, type Service } from "../service.ts";
+import { type Clock, type Data, findCollection, type Service, type Surface } from "../service.ts";
 import { requireFewCollections } from "../writes/create.ts";
 import { type ImportReport, reportOf } from "./import-report.ts";
 
@@ -40,7 +40,7 @@ const maxAtOnce = { resources: 2_000, length: 1024 * 1024 };
  * TOO_MANY_COLLECTIONS, and the problems of receiving the content and of the store.
  */
 export async function performImport(
-  service: Service,
+  service: Data & Surface & Clock,
   operation: Import,
   request: HttpRequest,
 ): Promise<Result> {
@@ -58,7 +58,7 @@ export async function performImport(
  * errors of writing.
  */
 export async function readImport<T>(
-  service: Service,
+  service: Data & Surface,
   operation: Import,
   request: HttpRequest,
   pass: (read: { spool: Spool; report: ImportReport }) => Promise<T>,
@@ -78,7 +78,7 @@ export async function readImport<T>(
 }
 
 /** One import at a time, so that the temporary files of several do not fill the disk together. Callers take turns. */
-function inTurn<T>(service: Service, { ticket }: HttpRequest, work: () => Promise<T>): Promise<T> {
+function inTurn<T>(service: Data, { ticket }: HttpRequest, work: () => Promise<T>): Promise<T> {
   return service.writes.run("imports", work, ticket.caller());
 }
 
@@ -93,7 +93,11 @@ function requireSupportedHeaders({ headers }: HttpRequest): void {
   });
 }
 
-function readAndWrite(service: Service, operation: Import, request: HttpRequest): Promise<unknown> {
+function readAndWrite(
+  service: Data & Surface & Clock,
+  operation: Import,
+  request: HttpRequest,
+): Promise<unknown> {
   const { asked } = operation;
   return withContentOf(service, { operation, request, isTask: false }, async (work) => {
     const { reader, columns } = work;
@@ -113,7 +117,7 @@ function goesOn({ dryRun, on }: Import["asked"], reader: ItemReader): boolean {
 
 /** Reads and checks the content, and does work with it. */
 async function withContentOf<T>(
-  service: Service,
+  service: Data & Surface,
   { operation, request, isTask }: Pick<Work, "operation" | "request" | "isTask">,
   work: (read: Work) => Promise<T>,
 ): Promise<T> {
@@ -143,7 +147,7 @@ interface Work {
 }
 
 /** Reads and checks the content. */
-async function readAll(service: Service, work: Work): Promise<void> {
+async function readAll(service: Data & Surface, work: Work): Promise<void> {
   const { isTask, reader, spool } = work;
   const { importBytes } = service.settings.limits;
   const pause = createTimedPauses();
@@ -160,7 +164,7 @@ async function readAll(service: Service, work: Work): Promise<void> {
   }
 }
 
-function itemsOf(service: Service, work: Work): AsyncIterable<Items> {
+function itemsOf(service: Data & Surface, work: Work): AsyncIterable<Items> {
   const { limits } = service.settings;
   const {
     operation: { collection, asked },
@@ -205,7 +209,7 @@ type Written = Pick<Additions, "count" | "merged" | "reused">;
 const nothing: Written = { count: 0, merged: undefined, reused: new Tally(0) };
 
 /** Adds the resources to the store in one transaction. Returns how many it has added. */
-async function writeAll(service: Service, work: Work): Promise<Written> {
+async function writeAll(service: Data & Surface & Clock, work: Work): Promise<Written> {
   const { collection } = work.operation;
   // What has expired would hold unique values, and the import could refer to it.
   await service.expired.sweep([collection.name, ...collection.references.map((each) => each.collection)]);
@@ -218,7 +222,7 @@ async function writeAll(service: Service, work: Work): Promise<Written> {
 }
 
 async function addAll(
-  service: Service,
+  service: Data & Clock,
   { operation, request, reader, spool }: Work,
   into: Parameters<Service["load"]>[0],
 ): Promise<Written> {
@@ -255,7 +259,7 @@ async function addAll(
 }
 
 /** All resources of an import expire as of the same time. */
-function isOverNow({ expired, now }: Service, collection: string): (text: string) => boolean {
+function isOverNow({ expired, now }: Data & Clock, collection: string): (text: string) => boolean {
   const at = now();
   return (text) => expired.isOver(collection, text, at);
 }

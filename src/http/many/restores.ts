@@ -11,7 +11,7 @@ import type { Bulk } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
 import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data, Service, Surface } from "../service.ts";
 import type { CommitPlan, Write } from "../writes/commit.ts";
 import { planRestore } from "../writes/restore.ts";
 import { runWrite, type WriteSteps } from "../writes/write.ts";
@@ -70,14 +70,19 @@ export function requireRestores({ operation: { guard }, request }: Write<Bulk>):
 }
 
 /** What the content of a restore of many asks for. `most` is the largest `max`. Throws the problems of the content. */
-export function restoresIn(service: Service, operation: Bulk, bytes: Buffer, most = maxBulk) {
+export function restoresIn(
+  service: Data & Callers & Surface,
+  operation: Bulk,
+  bytes: Buffer,
+  most = maxBulk,
+) {
   const { collection } = inPast(service, operation);
   const deleted = deletedOf(collection, deletionsFor(service, operation));
   return parseRestores(bytes, deleted, service.settings.limits, most);
 }
 
 /** The deleted resources that the caller selects from, for the store. */
-export function deletedFor(service: Service, operation: Bulk): DeletedQuery {
+export function deletedFor(service: Surface, operation: Bulk): DeletedQuery {
   return { ...deletionsFor(service, operation), hasMember: false };
 }
 

@@ -13,7 +13,7 @@ import { guardOf, pastViewFor, requireAction, viewFor, viewsOf } from "../caller
 import { feedTypeFor } from "../protocol/accept.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { CollectionRoute } from "../route.ts";
-import { findCollection, type Service } from "../service.ts";
+import { type Callers, type Data, findCollection, type Surface } from "../service.ts";
 import type { Subscription } from "./operation.ts";
 
 /** The parameters of a feed, besides filters. */
@@ -45,7 +45,7 @@ type FeedRoute = Pick<CollectionRoute, "collection" | "path" | "query"> | { quer
 
 /** Reads the request. Throws NOT_ACCEPTABLE, INVALID_PARAMETER, and what callers without rights get. */
 export function parseSubscription(
-  service: Service,
+  service: Data & Callers & Surface,
   route: FeedRoute,
   caller: Caller,
   request: HttpRequest,
@@ -142,7 +142,7 @@ function readWait(text: string | undefined, faults: Violations): number {
 
 /** The collections of a feed of several. Without names, all that the caller can list. */
 function collectionsOf(
-  service: Service,
+  service: Data & Callers,
   named: readonly string[],
   caller: Caller,
 ): { collections: readonly Collection[]; isOpen: boolean } {
@@ -177,7 +177,7 @@ function collectionsOf(
 }
 
 /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can follow the collection. */
-function requireFollowable(service: Service, collection: Collection, caller: Caller): void {
+function requireFollowable(service: Callers, collection: Collection, caller: Caller): void {
   requireAction(service, collection, ["list"], caller);
   const guard = guardOf(service, collection, caller);
   if (guard.followed === "nothing")
@@ -227,7 +227,12 @@ const ofLists: Readonly<Record<string, string>> = {
 };
 
 /** What a caller sees of a collection, with the filters of the request. */
-function viewOf(service: Service, declared: Collection, caller: Caller, rest: readonly string[]): View {
+function viewOf(
+  service: Data & Callers & Surface,
+  declared: Collection,
+  caller: Caller,
+  rest: readonly string[],
+): View {
   const present = viewFor(service, declared, caller);
   const collection = pastViewFor(service, present, caller);
   const faults = new Violations();

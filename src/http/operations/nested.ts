@@ -12,13 +12,13 @@ import type { Caller } from "../caller/admit.ts";
 import { currentOf } from "../caller/judged.ts";
 import { guardOf, viewFor } from "../caller/permission.ts";
 import type { CollectionRoute, NestedIn } from "../route.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Data } from "../service.ts";
 import { keyOf, type Parent } from "./operation.ts";
 import { notFound, type Result } from "./result.ts";
 
 /** The resource in a nested path, and what its id means for the resources below it. */
 export function parentOf(
-  service: Service,
+  service: Callers,
   route: CollectionRoute,
   { parent, relation }: NestedIn,
   caller: Caller,
@@ -39,7 +39,7 @@ export function parentOf(
 
 /** Performs an operation. The result is `notFound` if the caller cannot read the parent. */
 export function belowParent(
-  service: Service,
+  service: Data,
   parent: Parent | undefined,
   perform: () => Result | Promise<Result>,
 ): Result | Promise<Result> {

@@ -5,7 +5,7 @@ import { requireJsonAcceptable, requireListAcceptable } from "../protocol/accept
 import { contentTooLarge, hasContent } from "../protocol/content.ts";
 import { isMethodWithContent, requireContentType } from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import type { EndpointMethod, Service } from "../service.ts";
+import type { EndpointMethod, Service, Surface } from "../service.ts";
 import { type PageAsked, parsePage } from "./page-parameters.ts";
 import type { Asked, EndpointRow, Routed } from "./result.ts";
 
@@ -31,7 +31,7 @@ export function parse(service: Service, endpoint: EndpointRow, routed: Routed): 
 const noNames = {};
 const noPage: PageAsked = { limit: 0, after: undefined, filters: {} };
 
-function requireHeaders({ settings }: Service, endpoint: EndpointMethod, request: HttpRequest): void {
+function requireHeaders({ settings }: Surface, endpoint: EndpointMethod, request: HttpRequest): void {
   const { content, formats } = endpoint;
   requireKnownExpectation(request);
   if (content !== undefined) content.require(request);

@@ -7,7 +7,7 @@ import { Admission, Ticket } from "../admission/ticket.ts";
 import { identify } from "../caller/admit.ts";
 import { hasContent } from "../protocol/content.ts";
 import type { Content } from "../protocol/message.ts";
-import type { Service } from "../service.ts";
+import type { Callers, Service } from "../service.ts";
 import { defaultBounds } from "./bounds.ts";
 import { contentFrom, HookedContent, isTooLarge } from "./hooks.ts";
 import { contentIn, createRequestIds, createServe, createWire } from "./serve.ts";
@@ -95,7 +95,7 @@ export function mountService(app: App, service: Service): void {
 }
 
 /** A copy that hooks can change. The service itself refuses a credential that is not valid, and a session that may do nothing yet. */
-async function callerOf(service: Service, message: IncomingMessage): Promise<HookCaller | undefined> {
+async function callerOf(service: Callers, message: IncomingMessage): Promise<HookCaller | undefined> {
   let principal: Principal | undefined;
   try {
     principal = await identify(service, { method: message.method ?? "", headers: message.headers });

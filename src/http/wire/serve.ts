@@ -17,7 +17,7 @@ import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
 import { type Content, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 import { addCommonHeaders } from "../respond.ts";
 import { isHealth } from "../route.ts";
-import type { RequestSpan, Service } from "../service.ts";
+import type { Clock, RequestSpan, Service } from "../service.ts";
 import { refusalStatusOf } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
 import {
@@ -264,7 +264,7 @@ function endWithText(out: ServerResponse, text: string | undefined, headers: Htt
 
 /** Logs no query string and no headers, because they can contain secrets. */
 function logRequest(
-  service: Service,
+  service: Clock,
   { id, method, target }: HttpRequest,
   { ms, ...others }: { status: number; ms: number; hint: string | undefined; traceId: string | undefined },
 ): void {

@@ -7,6 +7,7 @@ import { resourceText, withoutId } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
 import type { InsteadOfArray } from "../../json/parse.ts";
 import { isInternal, recordOf, withoutInternal } from "../../store/port/record.ts";
+import type { Counting } from "../admission/exact-counts.ts";
 import { currentOf } from "../caller/judged.ts";
 import { targetValidators } from "../lists/validators.ts";
 import { withReference } from "../operations/nested.ts";
@@ -15,7 +16,7 @@ import type { Result } from "../operations/result.ts";
 import { idTaken, requirePreconditions } from "../protocol/conditional.ts";
 import { readObject, requireWhole } from "../protocol/content.ts";
 import { lastState, mayLast, seesLast } from "../reads/history.ts";
-import type { Clock, Data, Service, Surface } from "../service.ts";
+import type { Clock, Data, Surface } from "../service.ts";
 import { type CollectionWrite, type CommitPlan, inTime, type Write } from "./commit.ts";
 import { decide, proposeNew, requireId } from "./decide.ts";
 import { planFor } from "./plan.ts";
@@ -154,7 +155,10 @@ async function requireCollectionPreconditions({ service, operation, request }: W
 }
 
 /** Creates the collection if it does not exist yet, as in open mode. Throws TOO_MANY_COLLECTIONS. */
-export async function requireCollection(service: Service, collection: Collection): Promise<void> {
+export async function requireCollection(
+  service: Counting & Data & Surface,
+  collection: Collection,
+): Promise<void> {
   if (service.store.collections().has(collection.name)) return;
   // One at a time, so that simultaneous creates keep to the limit. No resource has this name.
   await service.writes.run("collections", async () => {
@@ -180,7 +184,7 @@ function requireRoom({ settings }: Surface, name: string, names: Iterable<string
   );
 }
 
-async function makeCollection(service: Service, collection: Collection): Promise<void> {
+async function makeCollection(service: Data & Surface, collection: Collection): Promise<void> {
   if (!requireFewCollections(service, collection)) return;
   const names = await service.store.collectionNames(); // with those that another thread or instance has just created
   if (!names.includes(collection.name)) requireRoom(service, collection.name, names);

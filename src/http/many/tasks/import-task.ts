@@ -16,7 +16,7 @@ import type { Caller } from "../../caller/admit.ts";
 import type { Import } from "../../operations/operation.ts";
 import type { Result } from "../../operations/result.ts";
 import type { HttpRequest } from "../../protocol/message.ts";
-import { findCollection, type Service } from "../../service.ts";
+import { type Administration, type Clock, type Data, findCollection, type Service } from "../../service.ts";
 import { requireCollection, requireFewCollections } from "../../writes/create.ts";
 import { accepted, taskOf } from "./task-begin.ts";
 import {
@@ -57,7 +57,7 @@ export async function beginImport(
 }
 
 async function storeImport(
-  service: Service,
+  service: Data & Clock & Administration,
   caller: Caller,
   { asking, content }: { asking: Partial<Task> & { collection: string }; content: TaskImport | undefined },
   spool: Spool,
@@ -120,7 +120,7 @@ export const importTask: TaskKind = {
 };
 
 /** The collection of an import. Its caller sets every attribute, because the access rules do not apply to imports. */
-function importedIn(service: Service, name: string): Collection {
+function importedIn(service: Data, name: string): Collection {
   return { ...(findCollection(service, name) ?? openCollection(name)), visibility: undefined };
 }
 

@@ -8,12 +8,15 @@ import type { Writes } from "../../operations/operation.ts";
 import type { Asked, Result } from "../../operations/result.ts";
 import { jsonType } from "../../protocol/message.ts";
 import { prefersAsync } from "../../protocol/prefer.ts";
-import type { Service } from "../../service.ts";
+import type { Administration, Callers, Clock, Data } from "../../service.ts";
 import { commit, type Write } from "../../writes/commit.ts";
 import { untilCommitted } from "../../writes/write.ts";
 
 /** Whether a request becomes a task. In a service with `auth`, it does not without a credential, because each task belongs to its caller. */
-export function isForTask(service: Service, { caller, request }: Pick<Asked, "caller" | "request">): boolean {
+export function isForTask(
+  service: Callers & Administration,
+  { caller, request }: Pick<Asked, "caller" | "request">,
+): boolean {
   if (service.tasks === undefined || !prefersAsync(request.headers)) return false;
   return service.access === undefined || caller.principal !== undefined;
 }
@@ -44,7 +47,7 @@ export async function begin(
 
 /** A new task with what its request asks for. Throws UNAVAILABLE. */
 export async function taskOf(
-  service: Service,
+  service: Data & Clock & Administration,
   caller: Caller,
   asking: Asking,
   content: string | undefined,

@@ -7,13 +7,20 @@ import type { Versioned } from "../../../records.ts";
 import type { Task, TaskRequest } from "../../../tasks/task.ts";
 import type { Lease } from "../../../tasks/task-loop.ts";
 import type { TaskRecords } from "../../../tasks/task-records.ts";
+import type { Counting } from "../../admission/exact-counts.ts";
 import { Admission, Ticket } from "../../admission/ticket.ts";
 import type { Caller } from "../../caller/admit.ts";
 import { guardOf, viewFor } from "../../caller/permission.ts";
 import type { Bulk } from "../../operations/operation.ts";
 import { noContent } from "../../protocol/content.ts";
 import type { HttpRequest } from "../../protocol/message.ts";
-import { findCollection, type Service } from "../../service.ts";
+import {
+  type Administration,
+  type Callers,
+  findCollection,
+  type Service,
+  type Surface,
+} from "../../service.ts";
 
 /** A task at work. */
 export interface TaskWork {
@@ -36,7 +43,10 @@ export function operationIn({ service, caller }: Pick<TaskWork, "service" | "cal
  * The caller of a task as it is now: with the roles of the beginning that it still has. Throws INSUFFICIENT_SCOPE if its key was revoked, or if
  * its account has ended. A credential that has only expired does not end a task.
  */
-export async function principalNow(service: Service, principal: Principal): Promise<Principal> {
+export async function principalNow(
+  service: Callers & Administration,
+  principal: Principal,
+): Promise<Principal> {
   if (principal.key !== undefined) {
     const key = await service.keys?.store.find(principal.key);
     if (key?.revokedAt !== undefined)
@@ -46,7 +56,7 @@ export async function principalNow(service: Service, principal: Principal): Prom
 }
 
 /** The request in whose name a task writes: that of the caller has ended long ago. */
-export function requestOfTask(service: Service, id: string): HttpRequest {
+export function requestOfTask(service: Counting & Surface, id: string): HttpRequest {
   const socket = new Socket();
   const bounds = { maxHeldBytes: Number.POSITIVE_INFINITY, maxRequests: Number.POSITIVE_INFINITY };
   return {

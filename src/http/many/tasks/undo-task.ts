@@ -33,7 +33,7 @@ export async function beginUndo(write: Write<Writes>, other: Versioned<Task>): P
   });
 }
 
-function requireUndoable({ feed }: Service, task: Task): void {
+function requireUndoable({ feed }: Pick<Service, "feed">, task: Task): void {
   const refuse = (reason: string): never => {
     throw new Problem("TASK_UNAVAILABLE", reason);
   };

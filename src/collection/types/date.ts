@@ -26,11 +26,17 @@ export const date: DeclaredType<"date"> = {
   jsonTypes: ["string", "number"],
   numberForm: millis,
   formats: {
-    date: { ...ofText(isDate, "a valid date, as YYYY-MM-DD"), code: "date", texts: [day] },
+    date: {
+      ...ofText(isDate, "a valid date, as YYYY-MM-DD"),
+      code: "date",
+      texts: [day],
+      example: "2026-03-14",
+    },
     "date-time": {
       ...ofText(isTimestamp, "a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ"),
       code: "date",
       texts: [time],
+      example: "2026-03-14T09:26:53.589Z",
     },
     "unix-millis": {
       ...ofNumber(isUnixMillis, "Unix time in whole milliseconds"),
@@ -43,6 +49,7 @@ export const date: DeclaredType<"date"> = {
       code: "date",
       texts: [day, time],
       numbers: [millis],
+      example: "2026-03-14",
     },
   },
   isNatural: false,

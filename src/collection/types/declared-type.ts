@@ -17,6 +17,8 @@ export interface DeclaredFormat extends Format {
   texts?: readonly string[];
   /** The same for numbers of JSON. */
   numbers?: readonly string[];
+  /** A text with this format, for the examples of documents. */
+  example?: string;
   /** Why values cannot be numbers of JSON. A schema with the format must then declare strings. */
   whyNoNumbers?: string;
 }

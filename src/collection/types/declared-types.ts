@@ -46,6 +46,13 @@ export function comparedKeyOf(value: unknown, as: Meaning): string | undefined {
   return comparedValues(as).keyOf(value);
 }
 
+/** The type with a name; `undefined` for other words, such as those that sort keys have besides. */
+export function typeNamed(name: string | undefined): DeclaredType | undefined {
+  return name !== undefined && Object.hasOwn(declaredTypes, name)
+    ? declaredTypes[name as DeclaredMeaning]
+    : undefined;
+}
+
 /** The type that has a key; `undefined` if the text is no key. */
 export function typeOfKey(text: string): DeclaredType | undefined {
   return all.find((type) => type.isKey(text));

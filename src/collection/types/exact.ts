@@ -29,11 +29,13 @@ export const exact: DeclaredType<"exact"> = {
         typeof value === "string" ? isInt64(value) : ofNumber(Number.isInteger, "").test(value),
       expected: "a 64-bit whole number",
       texts: [form],
+      example: "9007199254740993",
     },
     decimal: {
       test: (value) => typeof value !== "string" || isDecimal(value),
       expected: `a decimal number such as -12.50, with at most ${maxDigits} digits and no exponent`,
       texts: [form],
+      example: "19.90",
       whyNoNumbers: "numbers are not exact",
     },
   },

@@ -2,6 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
 import type { Schema } from "../../collection/subschemas.ts";
+import { declaredFormats } from "../../collection/types/declared-types.ts";
 import { isObject } from "../../json/values.ts";
 import type { Part } from "./described.ts";
 
@@ -84,11 +85,11 @@ function asInResponse(collection: Collection, attributes: object): Record<string
 /** Deeper values are left out, so that the example of a recursive schema is finite. */
 const maxDepth = 4;
 
-const formats: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    date: "2026-03-14",
-    "date-time": exampleTime,
-    "date-value": "2026-03-14",
+const formats: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(declaredFormats).flatMap(([name, { example }]): [string, string][] =>
+    example === undefined ? [] : [[name, example]],
+  ),
+  ...Object.entries({
     time: "09:26:53Z",
     email: "ada@example.com",
     "idn-email": "ada@example.com",
@@ -101,7 +102,7 @@ const formats: ReadonlyMap<string, string> = new Map(
     uuid: "3f1d9b1e-5c1a-4c3e-8f52-9a4b7c6d5e2f",
     duration: "PT30M",
   }),
-);
+]);
 
 /** A schema that requires longer values gets no example. */
 const longest = { text: 1_000, array: 100 } as const;

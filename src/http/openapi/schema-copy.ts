@@ -69,8 +69,8 @@ function movedTo(
 }
 
 /**
- * Describes a format of a declared type. The service accepts fewer forms of dates than other tools. Only the service knows
- * "date-value", so its types are published too.
+ * Describes a format of a declared type. The service accepts fewer forms of dates than other tools. Other
+ * tools do not know a format of texts and numbers, so its types are published too.
  */
 function describeFormat(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
@@ -79,11 +79,11 @@ function describeFormat(schema: Schema): void {
   const isText = declared?.whyNoNumbers !== undefined || schema.type === "string";
   if (format === undefined || declared === undefined || (declared.code === undefined && !isText)) return;
   schema.description ??= toSentence(`Must be ${format.expected}`);
-  if (schema.format === "date-value") schema.type = dateTypes(schema.type);
+  if (declared.texts !== undefined && declared.numbers !== undefined) schema.type = bothTypes(schema.type);
 }
 
-/** The declared types of a date value, which is a string or an integer. */
-function dateTypes(declared: unknown): readonly string[] {
+/** The declared types of a value that is a string or an integer. */
+function bothTypes(declared: unknown): readonly string[] {
   const types = declared === undefined ? ["string", "integer"] : [declared].flat();
   const found = ["string", "integer"].filter(
     (type) => types.includes(type) || (type === "integer" && types.includes("number")),

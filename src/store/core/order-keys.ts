@@ -8,7 +8,8 @@
 import { createHash } from "node:crypto";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { isIdPath } from "../../collection/paths.ts";
-import { typeOfKey } from "../../collection/types/declared-types.ts";
+import type { DeclaredType } from "../../collection/types/declared-type.ts";
+import { typeNamed, typeOfKey } from "../../collection/types/declared-types.ts";
 import { type CursorValues, hasKey, maxSortText, type SortValue, withId } from "../../query/sort.ts";
 
 /** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
@@ -69,7 +70,7 @@ export function after(prefix: Buffer): Buffer {
 export function boundsOfType(
   prefix: Buffer,
   value: SortValue,
-  key: Pick<SortKey, "descending" | "movesNulls">,
+  key: KeyForm & Pick<SortKey, "descending">,
 ): { low: Buffer; high: Buffer } {
   writeIn(key, value, 0);
   if (key.descending) invert(0, 1);
@@ -84,15 +85,18 @@ function invert(from: number, to: number): void {
   for (let at = from; at < to; at++) buffer[at] = ~(buffer[at] as number);
 }
 
+/** What decides how a value is written. */
+type KeyForm = Pick<SortKey, "movesNulls" | "as">;
+
 /** Writes a value as a key in ascending order has it. Returns the place after it. */
-function writeIn({ movesNulls }: Pick<SortKey, "movesNulls">, value: SortValue, at: number): number {
-  const next = write(value, at);
+function writeIn({ movesNulls, as }: KeyForm, value: SortValue, at: number): number {
+  const next = write(value, as, at);
   if (value === null && movesNulls === true) buffer[at] = typeBytes.movedNull;
   return next;
 }
 
 /** Writes a value at a place of the buffer. Returns the place after it. */
-function write(value: SortValue, at: number): number {
+function write(value: SortValue, as: SortKey["as"], at: number): number {
   switch (typeof value) {
     case "boolean":
       buffer[at] = value ? typeBytes.true : typeBytes.false;
@@ -103,7 +107,7 @@ function write(value: SortValue, at: number): number {
       buffer[at] = typeBytes.string;
       return writeText(value, at + 1);
     default:
-      if (hasKey(value)) return writeKey(value[0], at);
+      if (hasKey(value)) return writeKey(value[0], typeNamed(as) ?? typeOfKey(value[0]), at);
       buffer[at] = value === null ? typeBytes.null : typeBytes.container;
       return at + 1;
   }
@@ -119,8 +123,8 @@ function writeNumber(value: number, at: number): number {
 }
 
 /** Writes the key of a value of a declared type. */
-function writeKey(key: string, at: number): number {
-  const parts = typeOfKey(key)?.split?.(key);
+function writeKey(key: string, type: DeclaredType | undefined, at: number): number {
+  const parts = type?.split?.(key);
   const next = parts === undefined ? at + 1 : writeNumber(parts.number, at);
   buffer[at] = typeBytes.declared;
   return writeText(parts === undefined ? key : parts.rest, next);

@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import type { SortKey } from "../../../collection/indexes.ts";
+import { typeNamed } from "../../../collection/types/declared-types.ts";
 import { dateUnits } from "../../../query/figures.ts";
 import { hasKey, type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 import type { Slot } from "../../core/access-path.ts";
@@ -146,14 +147,15 @@ export function entryCells({ slot, key, index, values }: Entry, row: number): SQ
 }
 
 /**
- * The value of an attribute in its entry: a number or a short text; of a declared date, the beginning
- * of the key of its instant, up to the minute. A blob has the JSON of
- * a boolean, or of a text that SQLite could change. Null for all other values, and for declared exact numbers.
+ * The value of an attribute in its entry: a number or a short text; of a declared type with units, the beginning of its key, up to the
+ * minute. A blob has the JSON of a boolean, or of a text that SQLite could change. Null for all other values.
  */
 function entryValue(key: SortKey | undefined, value: SortValue = null): SQLInputValue {
   if (key === undefined) return null;
-  if (key.as !== undefined || hasKey(value))
-    return hasKey(value) && key.as === "date" ? value[0].slice(0, dateUnits.minute) : null;
+  if (key.as !== undefined || hasKey(value)) {
+    const hasUnits = typeNamed(key.as)?.hasUnits === true;
+    return hasUnits && hasKey(value) ? value[0].slice(0, dateUnits.minute) : null;
+  }
   if (typeof value === "number") return value;
   if (typeof value === "boolean") return Buffer.from(String(value));
   if (typeof value !== "string") return null;

@@ -124,9 +124,8 @@ export function hasRelatedKeys(keys: readonly KeyParts[] = []): boolean {
 export function compareSortValues(a: SortValue, b: SortValue): number {
   if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
   if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
   if (hasKey(a) && hasKey(b)) return compareCodePoints(a[0], b[0]);
-  return typeRank(a) - typeRank(b);
+  return ranks[rankOf(a)] - ranks[rankOf(b)];
 }
 
 /** Whether a sort value is the key of a date or an exact number. */
@@ -134,10 +133,29 @@ export function hasKey(value: SortValue | undefined): value is readonly [key: st
   return Array.isArray(value) && value.length === 1;
 }
 
-function typeRank(value: SortValue): number {
-  if (value === null) return 0;
-  if (typeof value === "boolean") return 1;
-  if (typeof value === "number") return 2;
-  if (typeof value === "string") return 3;
-  return hasKey(value) ? 5 : 4;
+/** The order of types. `movedNull`: null or absent, if a key moves nulls. */
+export const ranks = {
+  null: 0,
+  false: 1,
+  true: 2,
+  number: 3,
+  string: 4,
+  container: 5,
+  declared: 6,
+  movedNull: 7,
+} as const;
+
+/** The name of the rank of a value. */
+export function rankOf(value: SortValue): keyof typeof ranks {
+  switch (typeof value) {
+    case "boolean":
+      return value ? "true" : "false";
+    case "number":
+      return "number";
+    case "string":
+      return "string";
+    default:
+      if (value === null) return "null";
+      return hasKey(value) ? "declared" : "container";
+  }
 }

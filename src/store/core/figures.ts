@@ -12,11 +12,11 @@ import {
   type FigureSortKey,
   type GroupKey,
 } from "../../query/figures.ts";
-import { hasRelatedKeys } from "../../query/sort.ts";
+import { hasRelatedKeys, ranks } from "../../query/sort.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
 import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
-import { ranks, relatedValue, type Scope } from "./list-sql.ts";
+import { relatedValue, type Scope } from "./list-sql.ts";
 import type { RelatedPart } from "./related.ts";
 
 /** A query for the figures of a given collection. */
@@ -278,7 +278,7 @@ function meaningColumn(sql: FigureSql, as: DeclaredMeaning, of: Attribute, group
   const key = groupBy(`(case when ${instant} is null then ${text} else '@' || ${instant} end)`);
   const isInstant = `substr(${key}, 1, 1) = '@'`;
   const [rank, ...others] = sql.order(`(case when ${isInstant} then null else ${key} end)`);
-  const order = [`(case when ${isInstant} then ${ranks.date} else ${rank} end)`, ...others, key];
+  const order = [`(case when ${isInstant} then ${ranks.declared} else ${rank} end)`, ...others, key];
   return oneColumn(`min(${text})`, decodeText, order);
 }
 

@@ -27,6 +27,8 @@ import {
   hasKey,
   hasRelatedKeys,
   isIdKey,
+  rankOf,
+  ranks,
   type SortValue,
   type StoreSortKey,
 } from "../../query/sort.ts";
@@ -42,18 +44,6 @@ export type ParameterType = "text" | "text[]" | "float8" | "bytea" | "bytea[]";
 
 /** The operators of SQL. */
 export const comparisons: Readonly<Record<OrderingKind, string>> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
-
-/** The order of types: absent or null, false, true, number, string, array or object, declared dates or exact numbers, and moved nulls. */
-export const ranks = {
-  null: 0,
-  false: 1,
-  true: 2,
-  number: 3,
-  string: 4,
-  container: 5,
-  date: 6,
-  movedNull: 7,
-} as const;
 
 /** One expression that a list is ordered by. */
 export interface OrderTerm {
@@ -427,7 +417,7 @@ function sortValueIn([rank, ...others]: readonly unknown[]): SortValue {
       return Number(others[0]);
     case ranks.string:
       return String(others.at(-1));
-    case ranks.date:
+    case ranks.declared:
       return [String(others.at(-1))];
     default:
       return [];
@@ -570,7 +560,7 @@ function orderTerms(sort: readonly StoreSortKey[], { dialect, table }: Scope): r
 /** An expression that also sorts declared dates and exact numbers: their rank is the last one, and their key is in the last expression. */
 function keyedTerm(sql: string, n: number, key: string, { length }: readonly string[]): string {
   if (n === length - 1) return `coalesce(${key}, ${sql})`;
-  return `(case when ${key} is null then ${sql} else ${n === 0 ? ranks.date : 0} end)`;
+  return `(case when ${key} is null then ${sql} else ${n === 0 ? ranks.declared : 0} end)`;
 }
 
 /** The `order by` of terms, or of columns that contain them. */
@@ -605,22 +595,19 @@ function boundsOf(value: SortValue, key: StoreSortKey, scope: Scope): readonly (
     const isKey = typeof value === "string" || typeof value === "number";
     return [bind(scope, (isKey ? dialect.keyOfValue(collection.idKind, value) : undefined) ?? "", "text")];
   }
-  const [ranked, other] = rankedValue(value);
-  const rank = ranked === ranks.null && key.movesNulls === true ? ranks.movedNull : ranked;
+  const ranked = rankOf(value);
+  const rank = ranks[ranked === "null" && key.movesNulls === true ? "movedNull" : ranked];
+  const plain = hasKey(value)
+    ? value[0]
+    : typeof value === "object" || typeof value === "boolean"
+      ? null
+      : value;
   const others = dialect
-    .sortValues(other)
+    .sortValues(plain)
     .map((each) =>
       each === null ? undefined : bind(scope, each, typeof each === "number" ? "float8" : "text"),
     );
   return [String(rank), ...others];
-}
-
-function rankedValue(value: SortValue): readonly [rank: number, other: string | number | null] {
-  if (typeof value === "boolean") return [value ? ranks.true : ranks.false, null];
-  if (typeof value === "number") return [ranks.number, value];
-  if (typeof value === "string") return [ranks.string, value];
-  if (hasKey(value)) return [ranks.date, value[0]];
-  return [value === null ? ranks.null : ranks.container, null];
 }
 
 /** An expression that is true if all parts are true. */

@@ -10,9 +10,17 @@ import type { Index, SortKey } from "../../collection/indexes.ts";
 import { isIdPath } from "../../collection/paths.ts";
 import type { DeclaredType } from "../../collection/types/declared-type.ts";
 import { typeNamed, typeOfKey } from "../../collection/types/declared-types.ts";
-import { type CursorValues, hasKey, maxSortText, type SortValue, withId } from "../../query/sort.ts";
+import {
+  type CursorValues,
+  hasKey,
+  maxSortText,
+  rankOf,
+  type ranks,
+  type SortValue,
+  withId,
+} from "../../query/sort.ts";
 
-/** The first byte of each type, in the order of types. An inverted first byte is greater than all of these, and less than `end`. */
+/** The first byte of each type, in the order of `ranks`. An inverted first byte is greater than all of these, and less than `end`. */
 const typeBytes = {
   null: 0x10,
   false: 0x20,
@@ -22,7 +30,7 @@ const typeBytes = {
   container: 0x50,
   declared: 0x60,
   movedNull: 0x70,
-} as const;
+} as const satisfies Record<keyof typeof ranks, number>;
 
 /** A byte that is less than the first byte of every value, and one that is greater. */
 const [start, end] = [0x01, 0xff];
@@ -97,20 +105,10 @@ function writeIn({ movesNulls, as }: KeyForm, value: SortValue, at: number): num
 
 /** Writes a value at a place of the buffer. Returns the place after it. */
 function write(value: SortValue, as: SortKey["as"], at: number): number {
-  switch (typeof value) {
-    case "boolean":
-      buffer[at] = value ? typeBytes.true : typeBytes.false;
-      return at + 1;
-    case "number":
-      return writeNumber(value, at);
-    case "string":
-      buffer[at] = typeBytes.string;
-      return writeText(value, at + 1);
-    default:
-      if (hasKey(value)) return writeKey(value[0], typeNamed(as) ?? typeOfKey(value[0]), at);
-      buffer[at] = value === null ? typeBytes.null : typeBytes.container;
-      return at + 1;
-  }
+  if (hasKey(value)) return writeKey(value[0], typeNamed(as) ?? typeOfKey(value[0]), at);
+  if (typeof value === "number") return writeNumber(value, at);
+  buffer[at] = typeBytes[rankOf(value)];
+  return typeof value === "string" ? writeText(value, at + 1) : at + 1;
 }
 
 /** Writes a double whose bits have the order of numbers: the sign bit of a positive one is set, and a negative one is inverted. */

@@ -5,13 +5,12 @@ import { itemName, type Path } from "../../../collection/paths.ts";
 import { comparedValues, type Meaning } from "../../../collection/types/declared-types.ts";
 import { lengthOffset, naturalEnd } from "../../../query/natural-order.ts";
 import type { SearchTerms } from "../../../query/search-words.ts";
-import { sortedCodePoints } from "../../../query/sort.ts";
+import { ranks, sortedCodePoints } from "../../../query/sort.ts";
 import {
   bind,
   compareSql,
   type ListDialect,
   literalsSql,
-  ranks,
   type Scope,
   type SearchSql,
 } from "../../core/list-sql.ts";

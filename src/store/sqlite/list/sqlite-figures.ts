@@ -6,7 +6,7 @@
 import { type Index, nameOfKey, type SortKey } from "../../../collection/indexes.ts";
 import type { Path } from "../../../collection/paths.ts";
 import type { DeclaredMeaning } from "../../../collection/types/declared-types.ts";
-import { sortedCodePoints } from "../../../query/sort.ts";
+import { ranks, sortedCodePoints } from "../../../query/sort.ts";
 import { rangeIn } from "../../core/access-path.ts";
 import type { NumberedCollection } from "../../core/catalogue.ts";
 import {
@@ -18,7 +18,7 @@ import {
   numberText,
   oneColumn,
 } from "../../core/figures.ts";
-import { listSql, rangeSql, ranks, searchOf } from "../../core/list-sql.ts";
+import { listSql, rangeSql, searchOf } from "../../core/list-sql.ts";
 import { entriesTable, resourcesTable, valueColumns } from "../file/tables.ts";
 import { exactTotalSql } from "./exact-totals.ts";
 import { type SelectStatement, statementOf } from "./select.ts";

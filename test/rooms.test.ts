@@ -224,6 +224,15 @@ test("a function that takes some members of the service names the parts that the
   requireNone(taking, "Name the parts in src/http/service.ts instead of Service, such as { store }: Data.");
 });
 
+test("only the store knows the form of a place in a change log", () => {
+  const knowing = files.filter(
+    (file) =>
+      !file.startsWith("store/") &&
+      /\b(?:toPlace|toNumber)\b|\bas (?:unknown as )?LogPlace\b/.test(readFileSync(`src/${file}`, "utf8")),
+  );
+  requireNone(knowing, "Use or add an operation of src/store/port/log-place.ts.");
+});
+
 test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"fastify["/]/.test(readFileSync(`src/${file}`, "utf8")),

@@ -1,6 +1,7 @@
 /** The feed: the events of some collections for one subscriber, page by page from a position, and as the frames of a stream. */
 import { hash } from "node:crypto";
 import type { ChangeKind, LoggedChange } from "../store/port/change-log.ts";
+import { type LogPlace, logStart } from "../store/port/log-place.ts";
 import { type EventParts, eventText, isConditional, kindFor, maySee, type View } from "./event.ts";
 import type { LastState, LastStates } from "./last-states.ts";
 import { checkOf, type Mark, type Position, type Positions } from "./position.ts";
@@ -66,7 +67,7 @@ export async function readFeed(
     for (let isRead = false; !isRead; ) {
       if (page.isFull) return page.finish(false);
       await parts.log.takeTurn(); // other subscribers can have read these changes
-      const read = await parts.log.after(name, page.sequenceOf(name), end);
+      const read = await parts.log.after(name, page.placeIn(name), end);
       isRead = (await page.take(view, read)) && read.isEnd;
     }
   }
@@ -103,8 +104,8 @@ class PageDraft {
     return this.#events.length >= events || this.#text >= text || this.#lookedAt >= maxLookedAt;
   }
 
-  sequenceOf(collection: string): number {
-    return this.#position.find((mark) => mark.collection === collection)?.sequence ?? 0;
+  placeIn(collection: string): LogPlace {
+    return this.#position.find((mark) => mark.collection === collection)?.sequence ?? logStart;
   }
 
   /** Takes changes up to the end of the page, and then of the commit. Returns whether it took all of them. */

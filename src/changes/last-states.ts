@@ -55,8 +55,8 @@ export class LastStates {
         // Only the last change of a resource can belong to a life that ends after this read.
         const last = new Set(some.map(({ id }) => timeline.lastOf(id)));
         const read = () => this.#read(collection, [...last]);
-        const end = changes.at(-1)?.sequence;
-        const place = `${this.#watch.commits(collection)} ${change.sequence} ${end} ${collection}`;
+        const end = String(changes.at(-1)?.sequence);
+        const place = `${this.#watch.commits(collection)} ${String(change.sequence)} ${end} ${collection}`;
         known = await (isShared ? this.#reads.read(place, read) : read());
       }
       const states = known.get(change.id) as LastStatesOf;

@@ -1,16 +1,17 @@
 /**
- * Positions in the change log, and ids of events, as texts that clients do not read. They hide the sequences of collections:
- * a sequence would reveal how much others write.
+ * Positions in the change log, and ids of events, as texts that clients do not read. They hide the places of changes:
+ * a place would reveal how much others write.
  */
 import { type Cipheriv, createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import type { LoggedKey } from "../store/port/change-log.ts";
+import { type LogPlace, placeBytes, readPlace, writePlace } from "../store/port/log-place.ts";
 
-/** A place in the change log of one collection: after the change with this sequence, or before all changes. */
+/** A place in the change log of one collection. */
 export interface Mark {
   collection: string;
-  sequence: number;
+  sequence: LogPlace;
   /** Identifies the change at this place, as `checkOf` returns it. If the store has none there, it is `noChange`. */
   check: string;
 }
@@ -35,13 +36,13 @@ export interface Positions {
    */
   read(text: string, collections: readonly string[], isOpen: boolean): ReadPosition;
   /** The id of the event of a change. It differs from all others of the store. */
-  eventId(collection: string, sequence: number): string;
+  eventId(collection: string, sequence: LogPlace): string;
 }
 
 /** The check of a place without a change. */
 export const noChange = "0000000000";
 
-const sizes = { identity: 4, block: 16, name: 5, sequence: 6, check: 5, checksum: 4 } as const;
+const sizes = { identity: 4, block: 16, name: 5, place: placeBytes, check: 5, checksum: 4 } as const;
 
 /** Identifies a change among all that could be at its place: another history has another change there. */
 export function checkOf({ id, version, kind, at }: LoggedKey): string {
@@ -137,8 +138,8 @@ function createBlocks(): (mark: Mark) => Buffer {
     }
     const block = Buffer.allocUnsafe(sizes.block);
     name.copy(block);
-    block.writeUIntBE(sequence, sizes.name, sizes.sequence);
-    block.write(check, sizes.name + sizes.sequence, "hex");
+    writePlace(sequence, block, sizes.name);
+    block.write(check, sizes.name + sizes.place, "hex");
     return block;
   };
 }
@@ -155,8 +156,8 @@ function marksOf(blocks: Buffer, collections: readonly string[]): Position {
     names.delete(hashed);
     marks.push({
       collection,
-      sequence: block.readUIntBE(sizes.name, sizes.sequence),
-      check: block.toString("hex", sizes.name + sizes.sequence),
+      sequence: readPlace(block, sizes.name),
+      check: block.toString("hex", sizes.name + sizes.place),
     });
   }
   return marks;

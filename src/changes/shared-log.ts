@@ -1,5 +1,6 @@
 /** Reads the change log for all subscribers. Subscribers at the same place share one read. */
-import type { LoggedChange, LogHead, LogSlice } from "../store/port/change-log.ts";
+import { type LoggedChange, type LogHead, type LogSlice, startOf } from "../store/port/change-log.ts";
+import { isAfter, type LogPlace, laterOf, logStart, placeAfter } from "../store/port/log-place.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { checkOf, type Mark, noChange } from "./position.ts";
@@ -32,7 +33,7 @@ const wholeCommit = { changes: 2_000, text: 8 * 1024 * 1024 };
 /** The memory of all slices that are kept for other subscribers, in bytes. */
 const maxKeptBytes = 16 * 1024 * 1024;
 
-const noHead: LogHead = { sequence: 0, gapsUpTo: 0 };
+const noHead: LogHead = { sequence: logStart, gapsUpTo: logStart };
 
 /** The log of one store. */
 export class SharedLog {
@@ -54,12 +55,12 @@ export class SharedLog {
   }
 
   /**
-   * The changes after a sequence. They end between two commits, unless one commit is very large. Throws Gone if the store
+   * The changes after a place. They end between two commits, unless one commit is very large. Throws Gone if the store
    * does not have all of them. A shared read can miss what was committed since the watch noticed its last commit.
    */
-  async after(collection: string, sequence: number, { isShared }: { isShared: boolean }): Promise<Changes> {
+  async after(collection: string, place: LogPlace, { isShared }: { isShared: boolean }): Promise<Changes> {
     const since = isShared ? String(this.#watch.commits(collection)) : undefined;
-    return this.#reads.read(`${sequence} ${collection}`, since, () => this.#read(collection, sequence));
+    return this.#reads.read(`${String(place)} ${collection}`, since, () => this.#read(collection, place));
   }
 
   /** Throws Gone unless the store has this place, in the same history. */
@@ -69,8 +70,8 @@ export class SharedLog {
       this.#store.logHeads([collection]),
     ]);
     const head = heads.get(collection) ?? noHead;
-    if (sequence > head.sequence) throw new Gone(goneReasons.otherHistory);
-    if (sequence < head.gapsUpTo) throw new Gone(goneReasons.erased);
+    if (isAfter(sequence, head.sequence)) throw new Gone(goneReasons.otherHistory);
+    if (isAfter(head.gapsUpTo, sequence)) throw new Gone(goneReasons.erased);
     const found = change === undefined ? noChange : checkOf(change);
     if (found === check) return;
     throw new Gone(change === undefined ? goneReasons.tooOld : goneReasons.otherHistory);
@@ -86,26 +87,27 @@ export class SharedLog {
   async start(collections: readonly string[]): Promise<Mark[]> {
     return Promise.all(
       collections.map(async (name) => {
-        const { changes, sequence, gapsUpTo } = await this.#store.changesAfter(name, 0, 1);
-        return this.markAt(name, Math.max(gapsUpTo, (changes[0]?.sequence ?? sequence + 1) - 1));
+        const slice = await this.#store.changesAfter(name, logStart, 1);
+        return this.markAt(name, laterOf(slice.gapsUpTo, startOf(slice)));
       }),
     );
   }
 
-  /** The place after the change with a sequence. Without a promise if it is the last requested place. */
-  markAt(collection: string, sequence: number): Mark | Promise<Mark> {
+  /** The mark of a place. Without a promise if it is the last requested place. */
+  markAt(collection: string, place: LogPlace): Mark | Promise<Mark> {
     const known = this.#latest.get(collection);
-    return known?.sequence === sequence ? known : this.#readMark(collection, sequence);
+    return known?.sequence === place ? known : this.#readMark(collection, place);
   }
 
-  async #readMark(collection: string, sequence: number): Promise<Mark> {
-    const change = sequence === 0 ? undefined : await this.#store.changeAt(collection, sequence);
+  async #readMark(collection: string, sequence: LogPlace): Promise<Mark> {
+    const change = sequence === logStart ? undefined : await this.#store.changeAt(collection, sequence);
     const mark = { collection, sequence, check: change === undefined ? noChange : checkOf(change) };
-    if (sequence >= (this.#latest.get(collection)?.sequence ?? 0)) this.#latest.set(collection, mark);
+    const latest = this.#latest.get(collection);
+    if (latest === undefined || !isAfter(latest.sequence, sequence)) this.#latest.set(collection, mark);
     return mark;
   }
 
-  async #read(collection: string, after: number): Promise<Changes> {
+  async #read(collection: string, after: LogPlace): Promise<Changes> {
     const changes: LoggedChange[] = [];
     for (;;) {
       const slice = await this.#store.changesAfter(
@@ -115,7 +117,7 @@ export class SharedLog {
       );
       changes.push(...withoutGap(slice, changes.at(-1)?.sequence ?? after));
       const last = changes.at(-1);
-      if (last === undefined || last.sequence >= slice.sequence) return { changes, isEnd: true };
+      if (last === undefined || !isAfter(slice.sequence, last.sequence)) return { changes, isEnd: true };
       const whole = wholeCommits(changes);
       const isTooLarge = changes.length > wholeCommit.changes || textOf(changes) > wholeCommit.text;
       if (whole.length > 0 || isTooLarge) return { changes: isTooLarge ? changes : whole, isEnd: false };
@@ -125,11 +127,13 @@ export class SharedLog {
 }
 
 /** The changes up to the first one that the log lacks. Throws Gone if it lacks the first one. */
-function withoutGap({ changes, sequence, gapsUpTo }: LogSlice, after: number): readonly LoggedChange[] {
-  if (sequence < after) throw new Gone(goneReasons.otherHistory);
-  if (gapsUpTo > after) throw new Gone(goneReasons.erased);
-  const gap = changes.findIndex((change, n) => change.sequence !== after + 1 + n || lacksText(change));
-  if (gap === 0 || (changes.length === 0 && sequence > after)) throw new Gone(goneReasons.tooOld);
+function withoutGap({ changes, sequence, gapsUpTo }: LogSlice, after: LogPlace): readonly LoggedChange[] {
+  if (isAfter(after, sequence)) throw new Gone(goneReasons.otherHistory);
+  if (isAfter(gapsUpTo, after)) throw new Gone(goneReasons.erased);
+  const gap = changes.findIndex(
+    (change, n) => change.sequence !== placeAfter(after, n + 1) || lacksText(change),
+  );
+  if (gap === 0 || (changes.length === 0 && isAfter(sequence, after))) throw new Gone(goneReasons.tooOld);
   return gap === -1 ? changes : changes.slice(0, gap);
 }
 

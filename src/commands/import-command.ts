@@ -18,6 +18,7 @@ import type { ImportResult } from "../import/item-reader.ts";
 import type { ImportOptions as NamedOptions } from "../import/options.ts";
 import { sameTypesIn } from "../import/stored-types.ts";
 import { mayExist } from "../store/open.ts";
+import { logStart } from "../store/port/log-place.ts";
 import { type CollectionRecord, recordOf, withoutInternal } from "../store/port/record.ts";
 import type { Load, Store } from "../store/port/store.ts";
 import { bytesOnDisk, requireNoStoreFile, withStore } from "./command-store.ts";
@@ -330,7 +331,7 @@ export async function importAll(
 async function requireEmpty(store: Store): Promise<void> {
   const names = withoutInternal(await store.collectionNames());
   const pages = await Promise.all(names.map((collection) => store.list({ collection, limit: 1 })));
-  const written = names.filter((_, n) => (pages[n]?.sequence ?? 0) > 0);
+  const written = names.filter((_, n) => pages[n]?.sequence !== logStart);
   if (written.length > 0) throw new NotEmpty(written.toSorted());
 }
 

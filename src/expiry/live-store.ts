@@ -21,6 +21,7 @@ import {
   type StoreLeaf,
 } from "../query/filter.ts";
 import { collectionsIn } from "../query/targets.ts";
+import { type LogPlace, logStart } from "../store/port/log-place.ts";
 import type { FiguresQuery, ListQuery, Page, ReferringGroups, ReferringQuery } from "../store/port/page.ts";
 import { type Store, type StoreReader, withMethods } from "../store/port/store.ts";
 import type { Stored } from "../store/port/stored.ts";
@@ -161,7 +162,7 @@ class LiveReads {
   }
 
   /** Reads as if nothing could expire, or with a filter if something has expired. */
-  async #readLive<Result extends { sequence: number }>(
+  async #readLive<Result extends Pick<Page, "sequence">>(
     collection: string,
     read: (live: Filter | undefined) => Promise<Result>,
   ): Promise<Result> {
@@ -178,11 +179,11 @@ class LiveReads {
   }
 
   /** Whether the resource that expires first has expired. Until its index is built, this is not known, and counts as true. */
-  async #look(collection: string, expires: SortKey): Promise<{ isOver: boolean; sequence: number }> {
+  async #look(collection: string, expires: SortKey): Promise<{ isOver: boolean; sequence: LogPlace }> {
     const values = [keyOf({ ms: -maxUnixMillis, rest: "" })];
     const filter: Filter = { kind: "gte", path: expires.path, as: "date", values };
     const query = { collection, filter, sort: [expires], limit: 1 };
-    if (!this.#store.isQuick(query)) return { isOver: true, sequence: 0 };
+    if (!this.#store.isQuick(query)) return { isOver: true, sequence: logStart };
     const { items, sequence } = await this.#store.list(query);
     return { isOver: items.some(({ text }) => hasExpired({ expires }, text, this.#terms.now())), sequence };
   }

@@ -1,5 +1,6 @@
 /** What makes spans of work in the background, which can link to the span of the request that has caused the work. */
 import type { SpanContext, Tracer } from "@opentelemetry/api";
+import type { LogPlace } from "../store/port/log-place.ts";
 
 /** The tracer of the service, and the spans to which work can link. */
 export interface WorkTracing {
@@ -10,7 +11,7 @@ export interface WorkTracing {
 /** A change, by its place in the log of its collection. */
 export interface ChangeOrigin {
   collection: string;
-  sequence: number;
+  sequence: LogPlace;
 }
 
 /** The most changes that are remembered: some megabytes. */
@@ -36,5 +37,5 @@ export class Origins {
 }
 
 function keyOf({ collection, sequence }: ChangeOrigin): string {
-  return `${collection}/${sequence}`;
+  return `${collection}/${String(sequence)}`;
 }

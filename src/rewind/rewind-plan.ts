@@ -20,6 +20,7 @@ import {
   HistoryMissing,
 } from "../store/port/change-log.ts";
 import type { Change, Commit } from "../store/port/commit.ts";
+import { type LogPlace, logStart } from "../store/port/log-place.ts";
 import type { HistoryStore } from "../store/port/store.ts";
 import type { Key } from "../store/port/stored.ts";
 
@@ -83,7 +84,7 @@ export async function planRewind(
   for (const [index, part] of since.entries())
     await planning.add(store, collections[index] as Collection, part);
   const whole = new Map(
-    since.filter(({ sequence }) => sequence > 0).map((each) => [each.collection, each.sequence]),
+    since.filter(({ sequence }) => sequence !== logStart).map((each) => [each.collection, each.sequence]),
   );
   return planning.plan(whole);
 }
@@ -108,7 +109,7 @@ class Planning {
     this.#at = at;
   }
 
-  plan(whole: ReadonlyMap<string, number>): RewindPlan {
+  plan(whole: ReadonlyMap<string, LogPlace>): RewindPlan {
     const commit = { changes: this.#changes, at: this.#at, whole };
     return { commit, counts: this.#counts, misfits: this.#misfits };
   }

@@ -1,6 +1,7 @@
 /** All that a store answers, to be compared with what another one does. */
 
 import type { LoggedChange } from "../../src/store/port/change-log.ts";
+import { logStart, placeBefore, toPlace } from "../../src/store/port/log-place.ts";
 import type { ListQuery } from "../../src/store/port/page.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -46,7 +47,7 @@ async function observeCollection(store: Store, name: string): Promise<object> {
 async function allChanges(store: Store, name: string) {
   const all: LoggedChange[] = [];
   for (;;) {
-    const page = (await store.changesAfter(name, all.at(-1)?.sequence ?? 0, 7)).changes;
+    const page = (await store.changesAfter(name, all.at(-1)?.sequence ?? logStart, 7)).changes;
     if (page.length === 0) return all;
     all.push(...page);
   }
@@ -86,7 +87,8 @@ export async function goOn(store: Store): Promise<object> {
     { key: { collection: "long", id: "l4" }, expect: 1, next: undefined },
   ];
   const committed = await store.commit({ changes, at: begin + 50 });
-  const log = (await store.changesAfter("notes", (committed[0]?.sequence ?? 0) - 1, 10)).changes;
+  const log = (await store.changesAfter("notes", placeBefore(committed[0]?.sequence ?? toPlace(1)), 10))
+    .changes;
   const taken = await store
     .commit({
       changes: [{ key: { collection: "notes", id: "6" }, expect: "absent", next: text(6) }],

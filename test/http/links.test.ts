@@ -4,6 +4,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
 import type { Listing } from "../../src/http/operations/operation.ts";
 import { parseList } from "../../src/query/query-string.ts";
+import { toPlace } from "../../src/store/port/log-place.ts";
 import type { Page } from "../../src/store/port/page.ts";
 
 const collection = { ...openCollection("topics"), search: [["title"]] as const };
@@ -21,7 +22,7 @@ function page(resources: number): Page {
     version: 1,
     updatedAt: 1,
   }));
-  return { items, more: true, total: 1_000_000, sequence: 1 };
+  return { items, more: true, total: 1_000_000, sequence: toPlace(1) };
 }
 
 test("beyond 100,000 resources the next page is linked by a cursor, and the last one not at all", () => {

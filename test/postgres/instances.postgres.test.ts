@@ -6,6 +6,7 @@ import type { Problem } from "../../src/errors.ts";
 import { checksumOfDeleted } from "../../src/store/core/checksums.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Commit } from "../../src/store/port/commit.ts";
+import { toPlace } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { ceilingMs, machineTime, until } from "../until.ts";
@@ -221,7 +222,7 @@ test("while a rewind writes, a write to the same resource does not hold up write
   const change = (id: string) =>
     ({ key: { collection: "people", id }, expect: 1, next: `{"id":"${id}","n":2}` }) as const;
   const rewound = first.exclusively(["people"], (commit) =>
-    commit({ changes: [change("a"), change("b")], at: 2, whole: new Map([["people", 2]]) }),
+    commit({ changes: [change("a"), change("b")], at: 2, whole: new Map([["people", toPlace(2)]]) }),
   );
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await until("the rewind has locked one resource", async () => (await query(url, waiting)).rows.length > 0);

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import type { LoggedChange } from "../../src/store/port/change-log.ts";
+import { logStart, toPlace } from "../../src/store/port/log-place.ts";
 import { createClient, end, type Program, startStore } from "../durability/program.ts";
 import { until } from "../until.ts";
 import { startBalancer } from "./balancer.ts";
@@ -106,7 +107,7 @@ async function follow(url: string, collection: string, isOver: () => boolean): P
       let more: readonly LoggedChange[] = [];
       await until("there is another change, or the load is over", async () => {
         isLast = isOver();
-        more = (await store.changesAfter(collection, seen.at(-1)?.sequence ?? 0, 50)).changes;
+        more = (await store.changesAfter(collection, seen.at(-1)?.sequence ?? logStart, 50)).changes;
         return isLast || more.length > 0;
       });
       seen.push(...more);
@@ -122,7 +123,7 @@ async function isWhole(url: string, collection: string, seen: readonly LoggedCha
     url,
     `select sequence from holdfast_heads natural join holdfast_collections where name = '${collection}'`,
   );
-  return Number(rows[0].sequence) === seen.at(-1)?.sequence;
+  return toPlace(Number(rows[0].sequence)) === seen.at(-1)?.sequence;
 }
 
 /** Requires that the log has every sequence once and in order, and the versions of each resource in order. */

@@ -5,6 +5,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
 import { planRewind } from "../../src/rewind/rewind-plan.ts";
 import { openStore } from "../../src/store/open.ts";
+import { logStart, toNumber } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { declaration } from "../store/contract/fixture.ts";
 import { until } from "../until.ts";
@@ -37,7 +38,7 @@ test("writes of another instance wait for a rewind, and none is lost", async (t)
           if (!(error instanceof Problem) || error.code !== "UNAVAILABLE") throw error;
           return undefined; // it waited too long, and nothing was written
         });
-      if (outcome !== undefined) written.set(id, outcome[0]?.sequence ?? 0);
+      if (outcome !== undefined) written.set(id, toNumber(outcome[0]?.sequence ?? logStart));
     }
   })();
   const rewinds: { from: number; to: number }[] = [];
@@ -53,7 +54,7 @@ test("writes of another instance wait for a rewind, and none is lost", async (t)
       };
       return commit((await planRewind(first, asked)).commit);
     });
-    const sequences = committed.map(({ sequence }) => sequence);
+    const sequences = committed.map(({ sequence }) => toNumber(sequence));
     rewinds.push({ from: Math.min(...sequences), to: Math.max(...sequences) });
   }
   isOver = true;

@@ -8,6 +8,7 @@ import { checksumOfResource } from "../../src/store/core/checksums.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { type WalkedStore, walk, walkAtOnce } from "../../src/store/core/walk.ts";
 import { backUpStore, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import { logStart, toPlace } from "../../src/store/port/log-place.ts";
 import type { History } from "../../src/store/port/options.ts";
 import type { CollectionRecord } from "../../src/store/port/record.ts";
 import type { Store } from "../../src/store/port/store.ts";
@@ -37,7 +38,7 @@ for (const kind of ["sqlite", "postgres"] as const)
         "earlier list": () => store.list({ collection: "topics", limit: 9, at }),
         version: () => store.version(topic("b"), 1),
         "version at a time": () => store.versionAt(topic("b"), at),
-        changes: () => store.changesAfter("topics", 0, 9),
+        changes: () => store.changesAfter("topics", logStart, 9),
         scan: () => allOf(store.scan("topics")),
         change: () => commit(store, [updated(topic("b"), 1, { n: 4 })]),
         delete: () => commit(store, [deleted(topic("b"), 1)]),
@@ -74,8 +75,8 @@ for (const kind of ["sqlite", "postgres"] as const)
       ]);
       const reads = {
         changes: () => store.changesOf(topic("b"), { before: 9, limit: 9 }),
-        feed: () => store.changesAfter("topics", 0, 9),
-        "one change": () => store.changeAt("topics", 2),
+        feed: () => store.changesAfter("topics", logStart, 9),
+        "one change": () => store.changeAt("topics", toPlace(2)),
       };
       for (const [name, read] of Object.entries(reads)) await rejectsAsDamaged(name, read, /topics\/b/);
       assert.equal((await store.changesOf(topic("a"), { before: 9, limit: 9 })).length, 1);
@@ -205,7 +206,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       const first = await openAgain({ keepDays: 0, keepChanges: 1 });
       await first.migrate([declaration("topics")]);
       for (const id of ["a", "b", "c"]) await commit(first, [created(topic(id))]);
-      const isTrimmed = async () => (await first.changesAfter("topics", 0, 9)).changes.length === 1;
+      const isTrimmed = async () => (await first.changesAfter("topics", logStart, 9)).changes.length === 1;
       await until("old changes are removed", isTrimmed);
       await first.close();
       const walked = await openWalked(t, address);
@@ -215,7 +216,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       const silent = await openAgain("none");
       await until(
         "the log is empty",
-        async () => (await silent.changesAfter("topics", 0, 9)).changes.length === 0,
+        async () => (await silent.changesAfter("topics", logStart, 9)).changes.length === 0,
       );
       await commit(silent, [created(topic("d"))]);
       await walkOnce();

@@ -5,6 +5,7 @@ import { foldingVersion } from "../../src/collection/folding.ts";
 import { wordsVersion } from "../../src/query/search-words.ts";
 import { copyStore } from "../../src/store/core/copy/copy.ts";
 import { openReader, openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
+import { logStart } from "../../src/store/port/log-place.ts";
 import type { History } from "../../src/store/port/options.ts";
 import { makePlace } from "../copy/places.ts";
 import { type Below, openBelow } from "../http/below.ts";
@@ -363,7 +364,7 @@ for (const kind of ["sqlite", "postgres"] as const)
     await commit(store, [updated(topic("c"), 2)]);
     await store.close();
     store = await openAgain({ keepDays: 0, keepChanges: 2 });
-    const left = async () => (await store.changesAfter("topics", 0, 99)).changes.length;
+    const left = async () => (await store.changesAfter("topics", logStart, 99)).changes.length;
     await until("old changes are removed", async () => (await left()) <= 2);
     await found("removed changes");
     await store.erase(topic("c"));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { openStore } from "../../src/store/open.ts";
+import { logStart } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import type { Stored } from "../../src/store/port/stored.ts";
 import { makeFolder } from "../folder.ts";
@@ -144,7 +145,7 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
     if (kept === undefined) return;
     await twin.store.close();
     twin.store = await open(true);
-    const count = async () => (await twin.store.changesAfter("numbers", 0, 1_000)).changes.length;
+    const count = async () => (await twin.store.changesAfter("numbers", logStart, 1_000)).changes.length;
     await until("the sweep is done", async () => (await count()) <= Math.min(kept, twin.sequence));
     await twin.compare(kept);
   } finally {

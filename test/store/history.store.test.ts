@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
+import { logStart } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { until } from "../until.ts";
 import {
@@ -35,7 +36,7 @@ async function raise(store: Store, id: string, versions: number, timeOf: (versio
 }
 
 const sequencesOf = async (store: Store) =>
-  (await store.changesAfter("topics", 0, 10_000)).changes.map(({ sequence }) => sequence);
+  (await store.changesAfter("topics", logStart, 10_000)).changes.map(({ sequence }) => sequence);
 
 /** Waits until the sweep has left this many changes. */
 async function untilLeft(store: Store, changes: number): Promise<void> {
@@ -88,7 +89,7 @@ for (const missing of [4, 5])
     const again = await openStore({ kind: "sqlite", path }, { history: "forever" });
     t.after(() => again.close());
     for (const version of [1, 2, 3]) assert.equal(await again.version(topic("a"), version), undefined);
-    const changes = (await again.changesAfter("topics", 0, 10)).changes;
+    const changes = (await again.changesAfter("topics", logStart, 10)).changes;
     const before = [1, 2, 3].map((version) => [version, undefined]);
     assert.deepEqual(
       changes.map(({ version, superseded }) => [version, superseded]),
@@ -142,7 +143,7 @@ test("a version whose stored difference is damaged is an error that names it, an
   database.close();
   const damaged = /^Problem: The change log of the resource topics\/a, at version 2, is damaged in the store/;
   await assert.rejects(store.version(topic("a"), 1), damaged);
-  await assert.rejects(store.changesAfter("topics", 0, 9), damaged);
+  await assert.rejects(store.changesAfter("topics", logStart, 9), damaged);
   assert.equal((await store.version(topic("a"), 2))?.text, textOf("a", { n: 2, pad }));
 });
 

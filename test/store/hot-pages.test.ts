@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HotPages } from "../../src/store/core/hot-pages.ts";
+import { toPlace } from "../../src/store/port/log-place.ts";
 import type { Page } from "../../src/store/port/page.ts";
 
 function pageOf(text: string, sequence: number): Page {
-  return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence };
+  return {
+    items: [{ id: "a", version: 1, text, updatedAt: 0 }],
+    more: false,
+    total: 1,
+    sequence: toPlace(sequence),
+  };
 }
 
 /** Whether a page had to be read. */

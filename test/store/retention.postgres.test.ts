@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, type TestContext, test } from "node:test";
 import type { StoreOptions } from "../../src/store/open.ts";
+import { logStart } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { machineTime, until } from "../until.ts";
 import { commit, created, declaration, topic, updated } from "./contract/fixture.ts";
@@ -20,7 +21,7 @@ async function raise(store: Store, id: string, to: number, { pad = "", from = 0,
   }
 }
 
-const logOf = async (store: Store) => (await store.changesAfter("topics", 0, 10_000)).changes;
+const logOf = async (store: Store) => (await store.changesAfter("topics", logStart, 10_000)).changes;
 
 /** As `keepBytes` counts: the texts here are short enough to be kept whole. */
 const bytesOf = (changes: Awaited<ReturnType<typeof logOf>>) =>

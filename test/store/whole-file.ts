@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../src/query/search-words.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
+import { logStart } from "../../src/store/port/log-place.ts";
 import type { Store } from "../../src/store/port/store.ts";
 import { until } from "../until.ts";
 import { at, commit, created, declaration, deleted, number, topic, updated } from "./contract/fixture.ts";
@@ -77,7 +78,7 @@ export async function serveFile(path: string): Promise<Record<string, unknown>> 
   await ask("referring", () =>
     store.referring({ collection: "topics", reference, ids: ids.slice(0, 9), limit: 9 }),
   );
-  await ask("log", () => store.changesAfter("topics", 0, 999));
+  await ask("log", () => store.changesAfter("topics", logStart, 999));
   await ask("heads", async () => [...(await store.logHeads(["topics", "numbers", "_webhooks"]))]);
   await ask("receipts", () => Promise.all(ids.map((id) => store.receipt(`POST ${id}`, at))));
   // The time of the last use has no checksum.

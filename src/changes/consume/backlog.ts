@@ -1,4 +1,13 @@
 /** What consumers still have to handle. All instances on a store find the same. */
+import type { LogHead } from "../../store/port/change-log.ts";
+import {
+  changesBetween,
+  earlierOf,
+  isAfter,
+  type LogPlace,
+  logStart,
+  placeAfter,
+} from "../../store/port/log-place.ts";
 import type { HistoryStore, ServingStore } from "../../store/port/store.ts";
 import { type ConsumeParts, type Consumer, collectionsOf } from "./consumer.ts";
 import type { ConsumerRecords, ConsumerState } from "./consumer-records.ts";
@@ -42,24 +51,24 @@ export async function backlogOf(parts: BacklogParts, consumers: readonly Gets[])
   };
 }
 
-/** How many changes consumers have not reached yet, and the sequence before the oldest pending change of each collection. */
+/** How many changes consumers have not reached yet, and the place before the oldest pending change of each collection. */
 export async function waitingFor(
   parts: Pick<BacklogParts, "store" | "collectionNames">,
   consumers: readonly Gets[],
   states: ReadonlyMap<string, ConsumerState>,
-): Promise<{ changes: number; after: ReadonlyMap<string, number> }> {
+): Promise<{ changes: number; after: ReadonlyMap<string, LogPlace> }> {
   const names = new Set(consumers.flatMap((each) => collectionsOf(each, parts)));
-  const heads = consumers.length === 0 ? new Map() : await parts.store.logHeads([...names]);
+  const heads = consumers.length === 0 ? new Map<string, LogHead>() : await parts.store.logHeads([...names]);
   let changes = 0;
-  const after = new Map<string, number>();
+  const after = new Map<string, LogPlace>();
   for (const consumer of consumers) {
     const { marks = {}, owes = {} } = states.get(consumer.id) ?? {};
     for (const name of collectionsOf(consumer, parts)) {
-      const head = heads.get(name)?.sequence ?? 0;
-      const reached = marks[name]?.[0] ?? 0;
-      changes += Math.max(0, head - reached);
-      const pending = Math.min(reached, owes[name] ?? reached);
-      if (pending < head) after.set(name, Math.min(pending, after.get(name) ?? pending));
+      const head = heads.get(name)?.sequence ?? logStart;
+      const reached = marks[name]?.[0] ?? logStart;
+      changes += changesBetween(reached, head);
+      const pending = earlierOf(reached, owes[name] ?? reached);
+      if (isAfter(head, pending)) after.set(name, earlierOf(pending, after.get(name) ?? pending));
     }
   }
   return { changes, after };
@@ -67,9 +76,11 @@ export async function waitingFor(
 
 async function oldestOf(
   store: HistoryStore,
-  after: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, LogPlace>,
 ): Promise<number | undefined> {
-  const lookups = [...after].slice(0, maxLookups).map(([name, place]) => store.changeAt(name, place + 1));
+  const lookups = [...after]
+    .slice(0, maxLookups)
+    .map(([name, place]) => store.changeAt(name, placeAfter(place, 1)));
   const times = (await Promise.all(lookups)).flatMap((change) => change?.at ?? []);
   return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -6,6 +6,7 @@ import { isIn, put, Records, recordIn, remove, type Versioned } from "../../reco
 import { type LogKeeper, logKeepers } from "../../store/core/log-plans.ts";
 import type { ChangeKind } from "../../store/port/change-log.ts";
 import type { Change } from "../../store/port/commit.ts";
+import type { LogPlace } from "../../store/port/log-place.ts";
 import type { ListQuery, Page } from "../../store/port/page.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -18,7 +19,7 @@ export const deliveriesName = "_consumer_deliveries";
 /** Where a consumer is in the logs, and how its deliveries went. The log keeps what it owes to the consumer. */
 export interface ConsumerState extends LogKeeper {
   /** The place in the log of each collection: its sequence and check. A collection that is missing starts at its beginning. */
-  marks: Readonly<Record<string, readonly [sequence: number, check: string]>>;
+  marks: Readonly<Record<string, readonly [sequence: LogPlace, check: string]>>;
   /** Events that the log no longer had when the consumer reached them. */
   lost: number;
   /** Unix times in milliseconds. */
@@ -39,7 +40,7 @@ export interface DeliveryRecord {
   event: string;
   type: string;
   collection: string;
-  sequence: number;
+  sequence: LogPlace;
   kind: ChangeKind;
   state: "delivered" | "retrying" | "dead";
   attempts: number;

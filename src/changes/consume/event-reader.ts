@@ -1,4 +1,12 @@
 /** The place of a consumer in the logs: where it is, in the stored form, and the events after it. */
+import { startOf } from "../../store/port/change-log.ts";
+import {
+  changesBetween,
+  earlierOf,
+  type LogPlace,
+  logStart,
+  placeBefore,
+} from "../../store/port/log-place.ts";
 import { type FeedEvent, type FeedPage, readFeed } from "../feed.ts";
 import { type Mark, noChange, type Position } from "../position.ts";
 import { Gone, goneReasons } from "../shared-log.ts";
@@ -179,9 +187,8 @@ async function continued(
         isForeign = true;
         return (await feed.log.now([collection]))[0] ?? mark;
       }
-      const { changes, sequence: head } = await store.changesAfter(collection, sequence, 1);
-      const next = (changes[0]?.sequence ?? head + 1) - 1;
-      lost += next - sequence;
+      const next = startOf(await store.changesAfter(collection, sequence, 1));
+      lost += changesBetween(sequence, next);
       return next === sequence ? mark : { collection, sequence: next, check: noChange };
     }),
   );
@@ -189,7 +196,7 @@ async function continued(
 }
 
 async function isOfOtherHistory(mark: Mark, feed: ConsumedFeed): Promise<boolean> {
-  if (mark.check === noChange && mark.sequence === 0) return false;
+  if (mark.check === noChange && mark.sequence === logStart) return false;
   try {
     await feed.log.verify(mark);
     return false;
@@ -221,20 +228,22 @@ export function owedAt(
   { collections }: Pick<Consumer, "collections">,
   marks: Marks,
   retrying: Iterable<Pick<DeliveryRecord, "collection" | "sequence">> = [],
-): Readonly<Record<string, number>> {
+): Readonly<Record<string, LogPlace>> {
   const names = collections.includes(everyCollection)
     ? [...Object.keys(marks), everyCollection]
     : collections;
-  const owes = Object.fromEntries(names.map((name) => [name, marks[name]?.[0] ?? 0]));
-  for (const { collection, sequence } of retrying)
-    owes[collection] = Math.min(owes[collection] ?? sequence - 1, sequence - 1);
+  const owes = Object.fromEntries(names.map((name) => [name, marks[name]?.[0] ?? logStart]));
+  for (const { collection, sequence } of retrying) {
+    const before = placeBefore(sequence);
+    owes[collection] = earlierOf(owes[collection] ?? before, before);
+  }
   return owes;
 }
 
 /** The stored place in these collections as a position. */
 export function positionOf(marks: Marks, names: readonly string[]): Position {
   return names.map((collection): Mark => {
-    const [sequence = 0, check = noChange] = Object.hasOwn(marks, collection)
+    const [sequence = logStart, check = noChange] = Object.hasOwn(marks, collection)
       ? (marks[collection] ?? [])
       : [];
     return { collection, sequence, check };

@@ -1,4 +1,5 @@
 /** Handles the events of one consumer, until it is stopped or the consumer is disabled. */
+import { placeBefore } from "../../store/port/log-place.ts";
 import { anyCollection } from "../commit-watch.ts";
 import { eventText } from "../event.ts";
 import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
@@ -46,7 +47,7 @@ export async function bodyOf(
   { collection, sequence, kind }: Attempted,
 ): Promise<string | undefined> {
   const view = consumer.viewOf(collection);
-  const { changes } = await store.changesAfter(collection, sequence - 1, 1);
+  const { changes } = await store.changesAfter(collection, placeBefore(sequence), 1);
   const [change] = changes;
   if (view === undefined || feed === undefined || change?.sequence !== sequence) return undefined;
   return eventText(feed, view, change, kind);

@@ -4,6 +4,7 @@ import type { Principal } from "../../access/principal.ts";
 import { anyCollection } from "../../changes/commit-watch.ts";
 import { type Mark, noChange, type Position } from "../../changes/position.ts";
 import { isRelative, timelessText } from "../../query/filter.ts";
+import { logStart } from "../../store/port/log-place.ts";
 import { identify, requireReady } from "../caller/admit.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -94,5 +95,7 @@ export class Subscriber {
 export function withNew(position: Position, names: readonly string[]): Position {
   const known = new Map(position.map((mark) => [mark.collection, mark]));
   if (known.size === names.length && names.every((name) => known.has(name))) return position;
-  return names.map((name): Mark => known.get(name) ?? { collection: name, sequence: 0, check: noChange });
+  return names.map(
+    (name): Mark => known.get(name) ?? { collection: name, sequence: logStart, check: noChange },
+  );
 }

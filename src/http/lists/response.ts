@@ -8,6 +8,7 @@ import type { Mark } from "../../changes/position.ts";
 import { typesIn } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Embed } from "../../query/embed-request.ts";
+import { logStart } from "../../store/port/log-place.ts";
 import { emptyPage, lengthOf, type Page } from "../../store/port/page.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { Caller } from "../caller/admit.ts";
@@ -89,7 +90,7 @@ function responseWith(made: Made, page: Page, { listing, request }: ListContext)
     typeof content === "string"
       ? withBody(request, content, { status: 200, headers })
       : { status: 200, headers, body: content };
-  return { kind: "response", response, isUnwritten: page.sequence === 0 };
+  return { kind: "response", response, isUnwritten: page.sequence === logStart };
 }
 
 /** Whether the kept response fits this request. The rules of the caller are no part of it: they lead to another page. */

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
+import { type LogPlace, logStart } from "../../store/port/log-place.ts";
 import type { Page } from "../../store/port/page.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
@@ -37,8 +38,8 @@ export function listValidators(
 }
 
 /** The validators of a state of a collection, or of the part of it that a caller can see. */
-function collectionValidators(service: Surface, state: number | string, tag = ""): Validators {
-  return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
+function collectionValidators(service: Surface, state: LogPlace | string, tag = ""): Validators {
+  return { etag: `W/"${String(state)}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
 }
 
 /** The validators of a collection as the target of a create. They reveal nothing to a caller who can list only a part of it. */
@@ -46,7 +47,7 @@ export async function targetValidators(
   service: Data & Surface,
   { collection: { name }, guard }: { collection: Collection; guard: Guard },
 ): Promise<Validators> {
-  if (guard.listed !== "everything") return collectionValidators(service, 0);
+  if (guard.listed !== "everything") return collectionValidators(service, logStart);
   const page = await service.store.list({ collection: name, limit: 1 });
   return collectionValidators(service, page.hidesExpired === true ? stateOf(page) : page.sequence);
 }
@@ -54,7 +55,7 @@ export async function targetValidators(
 /** The validators of a list in a state of its collection, or in a state of the part that the caller can see. */
 export function validatorsAt(
   service: Callers & Surface,
-  state: number | string,
+  state: LogPlace | string,
   listing: Pick<Listing, "type" | "contentHash" | "collection">,
 ): Validators {
   return collectionValidators(service, state, tagOf(service, listing));

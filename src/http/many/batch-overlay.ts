@@ -11,6 +11,7 @@ import {
   type Requirement,
   versionOf,
 } from "../../store/port/commit.ts";
+import { type LogPlace, logStart, placeAfter } from "../../store/port/log-place.ts";
 import { withMethods } from "../../store/port/store.ts";
 import type { Key, Stored } from "../../store/port/stored.ts";
 import type { Data } from "../service.ts";
@@ -71,7 +72,7 @@ export function createOverlay(
   let latest = 0;
   let length = 0;
 
-  function note(change: Change, { at }: Commit): { version: number; sequence: number } {
+  function note(change: Change, { at }: Commit): { version: number; sequence: LogPlace } {
     const { key, next } = change;
     latest = Math.max(latest, at);
     const before = changed.get(nameOf(key));
@@ -88,7 +89,7 @@ export function createOverlay(
     };
     changed.set(nameOf(key), all);
     if (stored !== undefined && isOver(key.collection, stored.text)) end(key, stored);
-    return { version, sequence: 0 };
+    return { version, sequence: logStart };
   }
 
   /** The requirement with the targets that the batch has changed so far. The commit looks at the others as they are before the batch. */
@@ -171,7 +172,7 @@ export function createOverlay(
       const page = await base.list(query);
       return {
         ...page,
-        sequence: page.sequence + countChanged(query.collection) + countSteps(query.collection),
+        sequence: placeAfter(page.sequence, countChanged(query.collection) + countSteps(query.collection)),
       };
     },
     collections: () => collections,

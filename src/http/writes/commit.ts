@@ -6,6 +6,7 @@ import { Problem, type Violation } from "../../errors.ts";
 import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
 import { authorInTask } from "../../store/port/change-log.ts";
 import { allChangesOf, type Change } from "../../store/port/commit.ts";
+import type { LogPlace } from "../../store/port/log-place.ts";
 import { isInternal } from "../../store/port/record.ts";
 import type { ServingStore } from "../../store/port/store.ts";
 import type { Stored } from "../../store/port/stored.ts";
@@ -50,8 +51,8 @@ export interface CommitPlan {
   isDryRun?: boolean;
   /** The most text that can change because of deletes, in bytes. @default the limit of the store */
   maxCascadeText?: number | undefined;
-  /** The sequences that collections must have, if the write changes them as a whole. @default it does not */
-  whole?: ReadonlyMap<string, number>;
+  /** The places at which the logs of collections must end, if the write changes them as a whole. @default it does not */
+  whole?: ReadonlyMap<string, LogPlace>;
   /** Commits to the store. @default `commit` of the store */
   commit?: ServingStore["commit"];
   /** Whether the response has a secret, so that it must not be stored. @default false */

@@ -7,6 +7,7 @@ import {
   type LoggedChange,
   type LoggedKey,
 } from "../port/change-log.ts";
+import { toPlace } from "../port/log-place.ts";
 import type { Plan } from "../sql/plans.ts";
 import type { HistoryPlans } from "./history-plans.ts";
 
@@ -17,7 +18,7 @@ export const maxUndone = 100_000;
 const rowsAtOnce = 5_000;
 
 /** A change without its texts. */
-export type LoggedRowKey = LoggedKey & Pick<LoggedChange, "sequence" | "group">;
+export type LoggedRowKey = LoggedKey & Pick<LoggedChange, "group"> & { sequence: number };
 
 /** Two sequences of a collection: all changes after `past`, up to `current`. */
 export interface Sequences {
@@ -146,10 +147,10 @@ export function* changesSince(
     parts.push({ collection, sequence: current, latestAt, after });
   }
   keepCommitsWhole(parts, groupsBefore);
-  return parts.map(({ after, ...part }) => {
+  return parts.map(({ after, sequence, ...part }) => {
     const changed = new Map<string, ChangedResource>();
     for (const row of after) noteChange(changed, row);
-    return { ...part, changed: [...changed.values()] };
+    return { ...part, sequence: toPlace(sequence), changed: [...changed.values()] };
   });
 }
 

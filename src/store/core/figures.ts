@@ -13,6 +13,7 @@ import {
   type GroupKey,
 } from "../../query/figures.ts";
 import { hasRelatedKeys, ranks } from "../../query/sort.ts";
+import { logStart } from "../port/log-place.ts";
 import { type Figures, type FiguresQuery, type GroupRow, maxPageBytes } from "../port/page.ts";
 import { conjunctsOf, indexWith, isEquality, isRange } from "./access-path.ts";
 import { builtIndexes, type NumberedCollection } from "./catalogue.ts";
@@ -29,7 +30,7 @@ export function emptyFigures({ figures, group }: FigureContents): Figures {
       return JSON.stringify(declaredTypes[each.as].arithmetic?.zero);
     return each.kind === "count" || each.kind === "sum" ? "0" : "null";
   });
-  return { groups: group.length === 0 ? [row] : [], more: false, sequence: 0 };
+  return { groups: group.length === 0 ? [row] : [], more: false, sequence: logStart };
 }
 
 /** The SQL of one group key or figure. `decode` makes its JSON text from the values of `output`. */

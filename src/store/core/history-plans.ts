@@ -13,6 +13,7 @@ import {
   maxSliceBytes,
   type ResourceChange,
 } from "../port/change-log.ts";
+import { type LogPlace, toNumber, toPlace } from "../port/log-place.ts";
 import type { Stored } from "../port/stored.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import { type Plan, type Row, together, type Value } from "../sql/plans.ts";
@@ -77,12 +78,13 @@ export class HistoryPlans {
     return this.#sql.head();
   }
 
-  /** The changes after a sequence: at most `limit`, or `maxSliceBytes` of text. */
-  *changesAfter(sequence: number, limit: number): Plan<LogSlice> {
+  /** The changes after a place: at most `limit`, or `maxSliceBytes` of text. */
+  *changesAfter(place: LogPlace, limit: number): Plan<LogSlice> {
     const changes: LoggedChange[] = [];
     const size = new SliceSize();
     for (let rows = size.next(limit); rows > 0; rows = size.next(limit)) {
-      const read = yield* this.#withTexts(yield* this.#sql.after(changes.at(-1)?.sequence ?? sequence, rows));
+      const last = changes.at(-1)?.sequence ?? place;
+      const read = yield* this.#withTexts(yield* this.#sql.after(toNumber(last), rows));
       changes.push(...read);
       if (read.length < rows) break;
       size.note(
@@ -92,9 +94,9 @@ export class HistoryPlans {
     return { changes, ...(yield* this.head()) };
   }
 
-  /** The change with a sequence. */
-  *changeAt(sequence: number): Plan<LoggedKey | undefined> {
-    const change = yield* this.#sql.changeAt(sequence);
+  /** The change at a place. */
+  *changeAt(place: LogPlace): Plan<LoggedKey | undefined> {
+    const change = yield* this.#sql.changeAt(toNumber(place));
     return change && { id: change.id, version: change.version, kind: change.kind, at: change.at };
   }
 
@@ -133,7 +135,7 @@ export class HistoryPlans {
   /** The sequence of the collection now, and at a time (`sequenceAtSql`). */
   *sequences(at: number): Plan<{ current: number; past: number }> {
     const [head, past] = yield* together(this.head(), this.#sql.sequenceAt(at));
-    return { current: head.sequence, past };
+    return { current: toNumber(head.sequence), past };
   }
 
   /** A version of a resource: the current one, or one whose change is in the log. Throws an Error if the log is damaged. */
@@ -280,7 +282,7 @@ export class HistoryPlans {
       const text = later?.version === version ? later.text : yield* this.#textAfter(row, current.get(id));
       const superseded = textOf(id, { version, kept }, text);
       known.set(id, { version: version - 1, text: superseded });
-      changes.push({ ...row, superseded, text });
+      changes.push({ ...row, sequence: toPlace(row.sequence), superseded, text });
     }
     return changes.reverse();
   }
@@ -378,7 +380,6 @@ function makeTexts(
 ) {
   const changes = `${tablePrefix}changes_${number}`;
   const resources = `${tablePrefix}resources_${number}`;
-  const head = select({ sequence: "int", gapsUpTo: "int" }, "sequence", "gapsUpTo");
   const deleted = `${tablePrefix}deleted_${number}`;
   const meta = ["sequence", "id", "version", "kind", "at", "principal", "group"] as const;
   const checksums = ["kept_checksum", "checksum"] as const;
@@ -395,7 +396,10 @@ function makeTexts(
   return {
     head: query<[], LogHead>(
       `select sequence, gaps_up_to from ${tablePrefix}heads where number = ${number}`,
-      (rows) => firstOf(head)(rows) ?? { sequence: 0, gapsUpTo: 0 },
+      ([[sequence = 0, gapsUpTo = 0] = []]) => ({
+        sequence: toPlace(Number(sequence)),
+        gapsUpTo: toPlace(Number(gapsUpTo)),
+      }),
     ),
     current: query<[Value], readonly Row[]>(
       `select ${keyColumn}, version, updated_at, ${doc}, checksum from ${resources} where ${among(keyColumn, 1)}`,

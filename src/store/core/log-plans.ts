@@ -1,6 +1,6 @@
 /** The change logs of all collections: their counters, and which old changes are removed from them. */
 import { hash } from "node:crypto";
-import type { LogHead } from "../port/change-log.ts";
+import { type LogPlace, toNumber } from "../port/log-place.ts";
 import { bytesOfChange, type History } from "../port/options.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Plan } from "../sql/plans.ts";
@@ -27,10 +27,10 @@ export const otherCollections = "*";
 /** The log keeps an outdated change for a consumer at most this long, in milliseconds. */
 const maxOwedMs = 7 * 24 * 3_600_000;
 
-/** A consumer of the log, with the sequence in each collection after which it needs every change. */
+/** A consumer of the log, with the place in each collection after which it needs every change. */
 export interface LogKeeper {
   /** A consumer writes it in the commit that says how far it has come. @default it needs nothing */
-  owes?: Readonly<Record<string, number>> | undefined;
+  owes?: Readonly<Record<string, LogPlace>> | undefined;
 }
 
 /** The sequence after which the log must keep the changes, for each collection by its number. `keepers` are the texts of their records. */
@@ -43,10 +43,10 @@ function owedIn(
     .filter((owes) => owes !== undefined);
   return new Map(
     collections.flatMap(({ name, number }) => {
-      const sequences = all
+      const places = all
         .map((owes) => (Object.hasOwn(owes, name) ? owes[name] : owes[otherCollections]))
-        .filter((sequence) => sequence !== undefined);
-      return sequences.length === 0 ? [] : [[number, Math.min(...sequences)] as const];
+        .filter((place) => place !== undefined);
+      return places.length === 0 ? [] : [[number, Math.min(...places.map(toNumber))] as const];
     }),
   );
 }
@@ -82,7 +82,9 @@ export function lackingUpTo({ gapsUpTo, trimmedUpTo }: Pick<LogGaps, "gapsUpTo" 
 }
 
 /** The counters of a collection. */
-export interface CollectionCounts extends LogHead, LogGaps {
+export interface CollectionCounts extends LogGaps {
+  /** The number of its changes so far. */
+  sequence: number;
   /** The number of its resources. */
   count: number;
   /** The sum of their checksums, modulo 2^32. */

@@ -9,6 +9,7 @@ import type { SortKey } from "../../collection/indexes.ts";
 import { allOf, matches, type StoreFilter, type StoreLeaf } from "../../query/filter.ts";
 import { type CursorValues, comparePositions, cursorValuesOf } from "../../query/sort.ts";
 import { type ChangedResource, type ChangedTexts, HistoryMissing } from "../port/change-log.ts";
+import { toPlace } from "../port/log-place.ts";
 import { type ListQuery, maxPageBytes, type Page } from "../port/page.ts";
 import type { Stored } from "../port/stored.ts";
 import type { Plan } from "../sql/plans.ts";
@@ -45,7 +46,7 @@ export function* pageAt(query: PastQuery, reads: PastReads): Plan<Page> {
   const list = { ...reads, query, changed: [...changed.values()], ids: new Set(changed.keys()) };
   const rebuilt = yield* rebuildChanged(list);
   const merged = yield* merge(list, rebuilt);
-  return { ...merged, sequence: sequences.past };
+  return { ...merged, sequence: toPlace(sequences.past) };
 }
 
 interface PastList extends PastReads {

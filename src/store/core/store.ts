@@ -15,6 +15,7 @@ import {
   type ResourceChange,
 } from "../port/change-log.ts";
 import { type Commit, type Committed, type KeptReceipt, requireValidCommit } from "../port/commit.ts";
+import type { LogPlace } from "../port/log-place.ts";
 import {
   emptyPage,
   type Figures,
@@ -174,13 +175,13 @@ export class Store implements StorePort {
     return this.#driver.health();
   }
 
-  async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
-    const plan = (history: HistoryPlans) => history.changesAfter(sequence, limit);
+  async changesAfter(collection: string, place: LogPlace, limit: number): Promise<LogSlice> {
+    const plan = (history: HistoryPlans) => history.changesAfter(place, limit);
     return (await this.#readLog({ collection }, plan, { lengthOf: sliceLength })) ?? emptySlice;
   }
 
-  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined> {
-    return this.#readLog({ collection }, (history) => history.changeAt(sequence), single);
+  changeAt(collection: string, place: LogPlace): Promise<LoggedKey | undefined> {
+    return this.#readLog({ collection }, (history) => history.changeAt(place), single);
   }
 
   async changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]> {

@@ -1,9 +1,11 @@
 /** The change log: its rows, and what an erasure removes. */
+import { type LogPlace, logStart, placeBefore } from "./log-place.ts";
 import type { Key, Stored } from "./stored.ts";
 
 /** One row of the change log. */
 export interface LoggedChange {
-  sequence: number;
+  /** The place of the change. */
+  sequence: LogPlace;
   id: string;
   /** The version that this change made. A delete makes a version too. */
   version: number;
@@ -60,29 +62,34 @@ export interface LifeEnd {
 
 /** How far the log of a collection goes. */
 export interface LogHead {
-  /** The sequence of the collection: how many changes it has had. */
-  sequence: number;
+  /** The place after its last change. */
+  sequence: LogPlace;
   /**
-   * The log can lack changes up to this sequence, because a resource was erased or history was off. After it, the log lacks
-   * only the oldest changes, which are no longer kept. 0: it lacks none for these reasons.
+   * The log can lack changes up to this place, because a resource was erased or history was off. After it, the log lacks
+   * only the oldest changes, which are no longer kept. The start: it lacks none for these reasons.
    */
-  gapsUpTo: number;
+  gapsUpTo: LogPlace;
 }
 
 /** Changes of one collection, from one snapshot. */
 export interface LogSlice extends LogHead {
-  /** In the order of their sequences. */
+  /** In their order. */
   changes: readonly LoggedChange[];
 }
 
 /** The slice of a log that has no changes. */
-export const emptySlice: LogSlice = { changes: [], sequence: 0, gapsUpTo: 0 };
+export const emptySlice: LogSlice = { changes: [], sequence: logStart, gapsUpTo: logStart };
+
+/** The place after which the changes of a slice begin. Without changes, it is the end of the log. */
+export function startOf({ changes: [first], sequence }: LogSlice): LogPlace {
+  return first === undefined ? sequence : placeBefore(first.sequence);
+}
 
 /** The most text of one slice, in bytes. A slice can be longer by a few changes. */
 export const maxSliceBytes = 2 * 1024 * 1024;
 
 /** A change in the history of one resource. */
-export type ResourceChange = Omit<LoggedChange, "id" | "superseded" | "text">;
+export type ResourceChange = Omit<LoggedChange, "sequence" | "id" | "superseded" | "text">;
 
 /** What a change did to its resource. */
 export type ChangeKind = (typeof changeKinds)[number];
@@ -163,8 +170,8 @@ export interface KeptText {
 /** The changes of one collection after a time. */
 export interface ChangesSince {
   collection: string;
-  /** The sequence of the collection now. */
-  sequence: number;
+  /** The end of the log now. */
+  sequence: LogPlace;
   /**
    * The latest time of its changes after the time, and of some before: Unix time in milliseconds; 0 without changes. The last
    * change can be earlier, if the clock was set back.

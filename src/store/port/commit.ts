@@ -4,6 +4,7 @@ import type { StoreFilter } from "../../query/filter.ts";
 import type { Target } from "../../query/targets.ts";
 import { Batch, type BatchOptions } from "./batch.ts";
 import type { CommitMeter } from "./commit-meter.ts";
+import type { LogPlace } from "./log-place.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
 
@@ -107,11 +108,11 @@ export interface Commit {
   /** The most text that can change because of deletes in the commit, in bytes. @default 16 MiB, and never more */
   maxCascadeText?: number;
   /**
-   * Set if the commit brings whole collections to a state: the sequence that each of these collections must have. Its deletes
+   * Set if the commit brings whole collections to a state: the place at which the log of each of these collections must end. Its deletes
    * then change no other resources: a reference to a deleted resource is refused, whatever its `onDelete`. Only internal collections
    * follow their `onDelete`. The error has all refusals (`Problem.others`), up to `maxRefusals`. @default the commit changes only some resources
    */
-  whole?: ReadonlyMap<string, number>;
+  whole?: ReadonlyMap<string, LogPlace>;
 }
 
 /** All changes of a commit, those of the earlier steps first. */
@@ -129,7 +130,7 @@ export function requirementsOf(
 }
 
 /** The result of each of the `changes` of a commit, in the same order. Empty for a dry run. */
-export type Committed = readonly { version: number; sequence: number }[];
+export type Committed = readonly { version: number; sequence: LogPlace }[];
 
 /** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
 export function requireValidCommit({ changes, steps, receipt, isDryRun }: Commit): void {

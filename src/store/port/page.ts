@@ -7,7 +7,7 @@ import type { FigureContents } from "../../query/figures.ts";
 import type { StoreFilter } from "../../query/filter.ts";
 import type { ReferenceType } from "../../query/related-resources.ts";
 import type { CursorValues, StoreSortKey } from "../../query/sort.ts";
-
+import { type LogPlace, logStart } from "./log-place.ts";
 import type { Stored } from "./stored.ts";
 
 /**
@@ -78,8 +78,8 @@ export interface Page {
   more: boolean;
   /** The number of resources in the whole list. `undefined` if it was not counted. Always known without filter and words. */
   total: number | undefined;
-  /** The sequence of the collection at the time of the page. Every change of one of its resources raises it by one. */
-  sequence: number;
+  /** The end of the change log of the collection at the time of the page. Every change of one of its resources moves it. */
+  sequence: LogPlace;
   /** Whether the page leaves out expired resources, so that the sequence alone is not its state (`expiry/`). @default false */
   hidesExpired?: boolean;
   /** The positions of the items in the list, if it is sorted by attributes of related resources. */
@@ -87,7 +87,7 @@ export interface Page {
 }
 
 /** The page of a collection that does not exist. */
-export const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+export const emptyPage: Page = { items: [], more: false, total: 0, sequence: logStart };
 
 /** The length of all texts on a page, in characters. */
 export function lengthOf({ items }: Pick<Page, "items">): number {
@@ -120,8 +120,8 @@ export interface Figures {
   groups: readonly GroupRow[];
   /** Whether there are more groups after these. */
   more: boolean;
-  /** The sequence of the collection. */
-  sequence: number;
+  /** As of a page. */
+  sequence: LogPlace;
   /** As of a page. */
   hidesExpired?: boolean;
 }

@@ -21,6 +21,7 @@ import type {
 } from "./change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
 import type { Keys } from "./keys.ts";
+import type { LogPlace } from "./log-place.ts";
 import type { Figures, FiguresQuery, ListQuery, Page, ReferringGroups, ReferringQuery } from "./page.ts";
 import type { CollectionRecord } from "./record.ts";
 import type { Key, Stored } from "./stored.ts";
@@ -197,13 +198,13 @@ export interface ServingStore {
 /** The part of a store that reads the change log. */
 export interface HistoryStore {
   /**
-   * The changes of a collection after a sequence, in order: at most `limit` of them, and fewer if their texts would be more
-   * than `maxSliceBytes`, but at least one. Sequence 0 is the beginning.
+   * The changes of a collection after a place, in order: at most `limit` of them, and fewer if their texts would be more
+   * than `maxSliceBytes`, but at least one.
    */
-  changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice>;
+  changesAfter(collection: string, place: LogPlace, limit: number): Promise<LogSlice>;
 
-  /** The change with this sequence, without its texts; `undefined` if the log does not have it. */
-  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined>;
+  /** The change at a place, without its texts; `undefined` if the log does not have it. */
+  changeAt(collection: string, place: LogPlace): Promise<LoggedKey | undefined>;
 
   /**
    * How far the logs of collections go. A collection that does not exist is missing. Afterwards, `collections` has every collection that

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { maxSliceBytes } from "../../../src/store/port/change-log.ts";
+import { logStart, toNumber, toPlace } from "../../../src/store/port/log-place.ts";
 import { until } from "../../until.ts";
 import {
   at,
@@ -23,7 +24,7 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [updated(topic("a"), 1, { n: 2 })], { at: at + 1 });
       await commit(store, [deleted(topic("a"), 2)], { at: at + 2, principal: "lee" });
       const common = { id: "a", group: undefined };
-      assert.deepEqual((await store.changesAfter("topics", 0, 10)).changes, [
+      assert.deepEqual((await store.changesAfter("topics", logStart, 10)).changes, [
         {
           ...common,
           sequence: 1,
@@ -71,7 +72,7 @@ export function changeLogContract(open: OpenFixture): void {
         texts.push(change.next as string);
         await commit(store, [change]);
       }
-      const { changes, sequence } = await store.changesAfter("topics", 0, 1_000);
+      const { changes, sequence } = await store.changesAfter("topics", logStart, 1_000);
       assert.equal(sequence, 40);
       assert.deepEqual(
         changes.map(({ text }) => text),
@@ -82,7 +83,7 @@ export function changeLogContract(open: OpenFixture): void {
         [10, 5],
         [17, 20],
       ] as const) {
-        const part = await store.changesAfter("topics", first, limit);
+        const part = await store.changesAfter("topics", toPlace(first), limit);
         assert.deepEqual(
           part.changes.map(({ text, superseded }) => [text, superseded]),
           texts.slice(first, first + limit).map((text, n) => [text, texts[first + n - 1]]),
@@ -100,11 +101,11 @@ export function changeLogContract(open: OpenFixture): void {
       const seen: number[] = [];
       let slices = 0;
       for (; seen.length < 12; slices++) {
-        const { changes } = await store.changesAfter("topics", seen.at(-1) ?? 0, 1_000);
+        const { changes } = await store.changesAfter("topics", toPlace(seen.at(-1) ?? 0), 1_000);
         assert.ok(changes.length > 0);
         const bytes = changes.reduce((sum, { text = "" }) => sum + text.length, 0);
         assert.ok(bytes < 3 * maxSliceBytes, `${bytes} bytes`);
-        seen.push(...changes.map(({ sequence }) => sequence));
+        seen.push(...changes.map(({ sequence }) => toNumber(sequence)));
       }
       assert.deepEqual(
         seen,
@@ -119,19 +120,24 @@ export function changeLogContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       await commit(store, [created(topic("a")), created(user("u"))]);
       await commit(store, [deleted(topic("a"), 1)], { at: at + 5 });
-      assert.deepEqual(await store.changeAt("topics", 2), {
+      assert.deepEqual(await store.changeAt("topics", toPlace(2)), {
         id: "a",
         version: 2,
         kind: "deleted",
         at: at + 5,
       });
-      for (const sequence of [0, 3]) assert.equal(await store.changeAt("topics", sequence), undefined);
-      assert.equal(await store.changeAt("unknown", 1), undefined);
+      for (const sequence of [0, 3])
+        assert.equal(await store.changeAt("topics", toPlace(sequence)), undefined);
+      assert.equal(await store.changeAt("unknown", toPlace(1)), undefined);
       assert.deepEqual([...(await store.logHeads(["topics", "users", "unknown"]))].sort(), [
         ["topics", { sequence: 2, gapsUpTo: 0 }],
         ["users", { sequence: 1, gapsUpTo: 0 }],
       ]);
-      assert.deepEqual(await store.changesAfter("unknown", 0, 5), { changes: [], sequence: 0, gapsUpTo: 0 });
+      assert.deepEqual(await store.changesAfter("unknown", logStart, 5), {
+        changes: [],
+        sequence: 0,
+        gapsUpTo: 0,
+      });
     }),
   );
 
@@ -204,7 +210,7 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [created(topic("c"))]);
       await store.erase(topic("a"));
       assert.deepEqual(await heads(), { topics: [6, 6], users: [1, 0] });
-      const slice = await store.changesAfter("topics", 0, 9);
+      const slice = await store.changesAfter("topics", logStart, 9);
       assert.deepEqual([slice.changes.map(({ id }) => id), slice.gapsUpTo], [["c"], 6]);
 
       const off = await reopen({ history: "none" });
@@ -243,7 +249,7 @@ export function changeLogContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       for (let n = 1; n <= 10; n++) await commit(store, [created(topic(`t${n}`)), created(user(`u${n}`))]);
       const sequences = async (after: number, limit: number) =>
-        (await store.changesAfter("topics", after, limit)).changes.map(({ sequence }) => sequence);
+        (await store.changesAfter("topics", toPlace(after), limit)).changes.map(({ sequence }) => sequence);
       assert.deepEqual(await sequences(0, 3), [1, 2, 3]);
       assert.deepEqual(await sequences(7, 100), [8, 9, 10]);
       assert.deepEqual(await sequences(10, 100), []);
@@ -257,12 +263,12 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [created(topic("c"))]);
       const again = await reopen();
       await commit(again, [updated(topic("a"), 1), updated(topic("b"), 1)]);
-      const groups = (await again.changesAfter("topics", 0, 9)).changes.map(({ group }) => group);
+      const groups = (await again.changesAfter("topics", logStart, 9)).changes.map(({ group }) => group);
       const [first, second, third, fourth, fifth] = groups;
       assert.deepEqual([typeof first, second, third], ["number", first, undefined]);
       assert.deepEqual([typeof fourth, fifth], ["number", fourth]);
       assert.notEqual(fourth, first);
-      assert.equal((await again.changesAfter("users", 0, 9)).changes[0]?.group, first);
+      assert.equal((await again.changesAfter("users", logStart, 9)).changes[0]?.group, first);
     }),
   );
 
@@ -274,7 +280,7 @@ export function changeLogContract(open: OpenFixture): void {
           commit(store, [n % 3 === 0 ? updated(topic("none"), 1) : created(topic(`t${n}`))]),
         ),
       );
-      const changes = (await store.changesAfter("topics", 0, 100)).changes;
+      const changes = (await store.changesAfter("topics", logStart, 100)).changes;
       assert.deepEqual(
         changes.map(({ sequence }) => sequence),
         Array.from({ length: 40 }, (_, n) => n + 1),

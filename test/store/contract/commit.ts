@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { logStart } from "../../../src/store/port/log-place.ts";
 import {
   at,
   commit,
@@ -168,7 +169,7 @@ export function commitContract(open: OpenFixture): void {
       assert.equal((await again.read(topic("a")))?.text, textOf("a", { n: 2 }));
       assert.equal((await again.read(number("7")))?.id, "7");
       assert.deepEqual(
-        (await again.changesAfter("topics", 0, 9)).changes.map(({ version }) => version),
+        (await again.changesAfter("topics", logStart, 9)).changes.map(({ version }) => version),
         [1, 2],
       );
       assert.deepEqual(await commit(again, [updated(topic("a"), 2)]), [{ version: 3, sequence: 3 }]);
@@ -265,7 +266,7 @@ export function commitContract(open: OpenFixture): void {
       );
       const again = await reopen();
       assert.deepEqual(await again.receipt("k", unexpired), receipt);
-      assert.deepEqual((await again.changesAfter("topics", 0, 10)).changes.length, 1);
+      assert.deepEqual((await again.changesAfter("topics", logStart, 10)).changes.length, 1);
     }),
   );
 

@@ -5,6 +5,7 @@ import type { OnDelete, Reference } from "../../../src/collection/references.ts"
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
 import type { Receipt } from "../../../src/store/port/commit.ts";
+import { logStart } from "../../../src/store/port/log-place.ts";
 import type { CollectionRecord } from "../../../src/store/port/record.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { until } from "../../until.ts";
@@ -225,7 +226,7 @@ export function driftContract(open: OpenFixture): void {
         changes: 0,
         affected: [],
       });
-      const logged = (await store.changesAfter("users", 0, 9)).changes;
+      const logged = (await store.changesAfter("users", logStart, 9)).changes;
       assert.deepEqual(
         logged.map(({ id }) => id),
         ["kim"],

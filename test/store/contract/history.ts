@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { logStart, toPlace } from "../../../src/store/port/log-place.ts";
 import { until } from "../../until.ts";
 import {
   at,
@@ -100,7 +101,7 @@ export function historyContract(open: OpenFixture): void {
         [17, 4],
         [38, 100],
       ] as const) {
-        const changes = (await again.changesAfter("numbers", after, limit)).changes;
+        const changes = (await again.changesAfter("numbers", toPlace(after), limit)).changes;
         assert.deepEqual(
           changes.map(({ superseded }) => superseded),
           changes.map(({ version }) => texts.get(version - 1)),
@@ -127,7 +128,7 @@ export function historyContract(open: OpenFixture): void {
       for (const id of ids)
         for (let version = 1; version <= 20; version++)
           assert.equal((await store.version(number(id), version))?.text, textOf(id, { n: version, pad }));
-      const changes = (await store.changesAfter("numbers", 0, 100)).changes;
+      const changes = (await store.changesAfter("numbers", logStart, 100)).changes;
       for (const { id, version, superseded } of changes)
         assert.equal(superseded, version === 1 ? undefined : textOf(id, { n: version - 1, pad }));
     }),
@@ -240,7 +241,7 @@ export function historyContract(open: OpenFixture): void {
         await make("b", 0, kept);
         await commit(kept, [deleted(topic("b"), 1)], { at: 3 });
         await until("the log is empty", async () => {
-          const { changes } = await kept.changesAfter("topics", 0, 10);
+          const { changes } = await kept.changesAfter("topics", logStart, 10);
           return changes.length === 0;
         });
         assert.deepEqual([await kept.lastVersion(topic("a")), await kept.lastVersion(topic("b"))], [2, 2]);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { logStart } from "../../../src/store/port/log-place.ts";
 import {
   commit,
   created,
@@ -141,7 +142,7 @@ export function listContract(open: OpenFixture): void {
         sequence: 0,
       });
       assert.equal(await store.count("unknown"), 0);
-      assert.deepEqual((await store.changesAfter("unknown", 0, 5)).changes, []);
+      assert.deepEqual((await store.changesAfter("unknown", logStart, 5)).changes, []);
       assert.deepEqual(await scannedIds(store, "unknown"), []);
     }),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Problem, StartError } from "../../../src/errors.ts";
+import { toPlace } from "../../../src/store/port/log-place.ts";
 import { ceilingMs, until } from "../../until.ts";
 import {
   commit,
@@ -61,7 +62,7 @@ export function loadContract(open: OpenFixture): void {
           ["c", 1, isNew.text],
         ],
       );
-      const { changes } = await again.changesAfter("topics", 2, 9);
+      const { changes } = await again.changesAfter("topics", toPlace(2), 9);
       assert.deepEqual(
         changes.map(({ id, kind, superseded }) => [id, kind, superseded]),
         [
@@ -92,7 +93,7 @@ export function loadContract(open: OpenFixture): void {
         ],
       );
       assert.deepEqual([total, sequence], [3, 5]);
-      const logged = (await again.changesAfter("topics", 2, 9)).changes;
+      const logged = (await again.changesAfter("topics", toPlace(2), 9)).changes;
       assert.deepEqual(
         logged.map(({ id, version, kind, superseded }) => [id, version, kind, superseded]),
         [

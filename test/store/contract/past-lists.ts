@@ -10,6 +10,7 @@ import { maxUndone } from "../../../src/store/core/changes-since.ts";
 import type { PastQuery } from "../../../src/store/core/past-page.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change as Written } from "../../../src/store/port/commit.ts";
+import { toNumber } from "../../../src/store/port/log-place.ts";
 import { maxPageBytes, type Page } from "../../../src/store/port/page.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { seed } from "../../seed.ts";
@@ -168,7 +169,8 @@ async function write(
 }
 
 /** The number of changes until the time. If the clock was set back, several numbers fit, and the page says which it is. */
-function countAt({ changes }: Model, time: number, { sequence }: Page): number {
+function countAt({ changes }: Model, time: number, { sequence: end }: Page): number {
+  const sequence = toNumber(end);
   const fits = (count: number) =>
     (count === 0 || (changes[count - 1]?.at ?? 0) <= time) &&
     (count === changes.length || (changes[count]?.at ?? 0) > time);

@@ -6,6 +6,7 @@ import type { Problem } from "../../../src/errors.ts";
 import { planRewind } from "../../../src/rewind/rewind-plan.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change } from "../../../src/store/port/commit.ts";
+import { logStart } from "../../../src/store/port/log-place.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import { until } from "../../until.ts";
 import {
@@ -69,7 +70,8 @@ async function rebuildHistory(store: Store): Promise<Map<string, string>> {
   const history = new Map<string, string>();
   const lives = new Map<string, number>();
   const name = (id: string, version: number) => `${id} ${lives.get(id) ?? 0} v${version}`;
-  for (const { id, version, kind, superseded } of (await store.changesAfter("topics", 0, 100_000)).changes) {
+  for (const { id, version, kind, superseded } of (await store.changesAfter("topics", logStart, 100_000))
+    .changes) {
     if (kind === "created") lives.set(id, (lives.get(id) ?? 0) + 1);
     else history.set(name(id, version - 1), superseded as string);
   }
@@ -135,7 +137,8 @@ class Lives {
     const store = await this.#reopen({ history, ...(isSwept ? { sweepMs: 20 } : withoutSweeps) });
     this.#store = store;
     if (this.#isLogged || !isSwept) return;
-    const isEmpty = async (name: string) => (await store.changesAfter(name, 0, 1)).changes.length === 0;
+    const isEmpty = async (name: string) =>
+      (await store.changesAfter(name, logStart, 1)).changes.length === 0;
     await until("the logs are empty", async () => (await isEmpty("topics")) && (await isEmpty("users")));
   }
 

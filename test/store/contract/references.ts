@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Problem } from "../../../src/errors.ts";
+import { logStart, placeAfter, toPlace } from "../../../src/store/port/log-place.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import {
   at,
@@ -67,7 +68,7 @@ export function referencesContract(open: OpenFixture, runs: Runs): void {
       assert.equal(committed.length, 3);
       await commit(store, [{ ...deleted(number("5"), 1), principal: "sweeper" }, created(topic("c"))]);
       const changesOf = async (name: string, from: number) =>
-        (await store.changesAfter(name, from, 9)).changes.map(({ id, kind, principal }) =>
+        (await store.changesAfter(name, toPlace(from), 9)).changes.map(({ id, kind, principal }) =>
           [id, kind, principal].join(" "),
         );
       assert.deepEqual(await changesOf("users", 2), [
@@ -153,7 +154,7 @@ export function referencesContract(open: OpenFixture, runs: Runs): void {
           ["c", "deleted", 2],
         ],
       );
-      const users = (await store.changesAfter("users", 1, 9)).changes;
+      const users = (await store.changesAfter("users", toPlace(1), 9)).changes;
       assert.notEqual(users[0]?.group, undefined);
       assert.deepEqual(new Set(changes.map(({ group }) => group)), new Set([users[0]?.group]));
       await commit(store, [deleted(topic("own"), 2)]);
@@ -259,7 +260,7 @@ export function referencesContract(open: OpenFixture, runs: Runs): void {
         await commit(store, [deleted(user("kim"), 1)]);
         assert.equal(await store.count("topics"), onDelete === "cascade" ? 0 : 16);
         const head = (await store.logHeads(["topics"])).get("topics")?.sequence;
-        assert.equal(head, sequence + 1 + 16);
+        assert.equal(head, placeAfter(sequence, 1 + 16));
       }),
     );
   }
@@ -365,7 +366,7 @@ export function referencesContract(open: OpenFixture, runs: Runs): void {
       assert.equal(await store.receipt("k", 0), undefined);
       await rejectsWith("REFERENCE_NOT_FOUND", commit(store, [created(user("b")), lost]));
       assert.equal(await store.read(user("b")), undefined);
-      assert.deepEqual((await store.changesAfter("users", 0, 9)).changes, []);
+      assert.deepEqual((await store.changesAfter("users", logStart, 9)).changes, []);
     }),
   );
 

@@ -13,6 +13,7 @@ import { Problem } from "../../../src/errors.ts";
 import { planRewind, type RewindPlan } from "../../../src/rewind/rewind-plan.ts";
 import { HistoryMissing } from "../../../src/store/port/change-log.ts";
 import type { Change, Commit } from "../../../src/store/port/commit.ts";
+import { toPlace } from "../../../src/store/port/log-place.ts";
 import type { Store } from "../../../src/store/port/store.ts";
 import type { Stored } from "../../../src/store/port/stored.ts";
 import { seed } from "../../seed.ts";
@@ -198,7 +199,9 @@ class World {
 
   /** The first change of several collections. */
   async #firstChange(rewound: readonly Kind[]): Promise<{ at: number } | undefined> {
-    const firsts = await Promise.all(rewound.map((kind) => this.#store.changeAt(this.nameOf(kind), 1)));
+    const firsts = await Promise.all(
+      rewound.map((kind) => this.#store.changeAt(this.nameOf(kind), toPlace(1))),
+    );
     return firsts.filter((each) => each !== undefined).sort((a, b) => a.at - b.at)[0];
   }
 

@@ -7,6 +7,7 @@ import {
   type Requirement,
   requirementsOf,
 } from "../../port/commit.ts";
+import { toNumber } from "../../port/log-place.ts";
 import type { Plan } from "../../sql/plans.ts";
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
 import type { ReceiptPlans } from "../receipt-plans.ts";
@@ -84,7 +85,8 @@ export function resolveCommit({ byName }: Catalogue, commit: Commit): ResolvedCo
     at,
     isDryRun,
     maxCascadeText,
-    whole: whole && [...whole].map(([name, sequence]) => ({ collection: find(name), sequence })),
+    whole:
+      whole && [...whole].map(([name, place]) => ({ collection: find(name), sequence: toNumber(place) })),
     ...(requires.length > 0 && { requires }),
   };
 }

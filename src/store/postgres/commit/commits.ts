@@ -19,6 +19,7 @@ import {
 import type { Outcome } from "../../port/batch.ts";
 import { allChangesOf, type Commit, type Committed, textLength } from "../../port/commit.ts";
 import type { CommitMeter } from "../../port/commit-meter.ts";
+import { toPlace } from "../../port/log-place.ts";
 import type { Connections } from "../connection/connections.ts";
 import {
   counterOf,
@@ -331,7 +332,10 @@ function outcomeOf(verdict: Verdict | Held): Outcome<Committed> {
   if (verdict instanceof Held) return { error: verdict };
   if ("refusal" in verdict) return { error: problemOf(verdict.refusal) };
   return {
-    answer: verdict.changes.slice(0, verdict.own).map(({ version, sequence }) => ({ version, sequence })),
+    answer: verdict.changes.slice(0, verdict.own).map(({ version, sequence }) => ({
+      version,
+      sequence: toPlace(sequence),
+    })),
   };
 }
 

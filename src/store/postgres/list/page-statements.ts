@@ -28,6 +28,7 @@ import {
   toGroups,
 } from "../../core/related.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
+import { toPlace } from "../../port/log-place.ts";
 import { maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
@@ -169,7 +170,7 @@ export function toPage(collection: NumberedCollection, query: PageQuery, rows: r
   const more = Number(foundCount ?? 0) > items.length || items.length > query.limit;
   if (items.length > query.limit) items.pop();
   const total = isNarrowed(query) ? (counted === null ? undefined : Number(counted)) : Number(count);
-  const page = { items, more, total, sequence: Number(sequence) };
+  const page = { items, more, total, sequence: toPlace(Number(sequence)) };
   if (!hasRelatedKeys(query.sort)) return { page, state };
   const positions = items.map(({ id }, n) =>
     positionOf(query, found[n]?.slice(12) ?? [], idIn(collection.idKind, id)),

@@ -20,6 +20,7 @@ import {
 } from "../../core/figures.ts";
 import { bind, type Scope, searchOf } from "../../core/list-sql.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
+import { toPlace } from "../../port/log-place.ts";
 import { type Figures, maxPageBytes } from "../../port/page.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
@@ -69,7 +70,7 @@ export function toFigures(
   requireDeclared(collection, declared);
   if (words !== undefined && isComplete !== "t") throw wordsIncomplete();
   const found = rows.filter((row) => row[headColumns - 1] !== null).map((row) => row.slice(headColumns));
-  return { ...groupsIn(found, columns, limit), sequence: Number(sequence) };
+  return { ...groupsIn(found, columns, limit), sequence: toPlace(Number(sequence)) };
 }
 
 const text = (json: string) => `(${json} #>> '{}')`;

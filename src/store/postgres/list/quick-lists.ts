@@ -4,12 +4,12 @@ import { HotPages } from "../../core/hot-pages.ts";
 import type { ParameterType } from "../../core/list-sql.ts";
 import { isKeepable, isNarrowed, type PageQuery } from "../../core/related.ts";
 import { Batch, type Outcome } from "../../port/batch.ts";
+import { toPlace } from "../../port/log-place.ts";
 import { maxPageBytes, type Page } from "../../port/page.ts";
 import { integers } from "../connection/arrays.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { toStored } from "../read/reads.ts";
 import { type NumberedCollection, requireDeclared } from "../tables/declared-catalogue.ts";
-
 import { type ReadPage, resourcesSql, selectPage, stateSql, toPage } from "./page-statements.ts";
 import { scopeOf } from "./postgres-lists.ts";
 
@@ -114,7 +114,7 @@ function toOwnPage(
     .map((head, n) => toStored(collection, rowOf(head, lines.texts[n] ?? null)));
   const more = Number(found) > query.limit;
   const total = isNarrowed(query) ? undefined : Number(count);
-  return { page: { items, more, total, sequence: Number(sequence) }, state };
+  return { page: { items, more, total, sequence: toPlace(Number(sequence)) }, state };
 }
 
 function linesOf(text: string | null | undefined): readonly string[] {

@@ -7,6 +7,7 @@ import { unfinished } from "../../core/slow-reads.ts";
 import { Batch, type Outcome } from "../../port/batch.ts";
 import type { LogHead } from "../../port/change-log.ts";
 import type { KeptReceipt } from "../../port/commit.ts";
+import { toPlace } from "../../port/log-place.ts";
 import { maxSizesWaitMs } from "../../port/store.ts";
 import { isStorable, type Key, type Stored } from "../../port/stored.ts";
 import { texts } from "../connection/arrays.ts";
@@ -324,7 +325,7 @@ export class Heads {
     const byNumber = new Map(
       rows.map(([number, sequence, gapsUpTo]) => [
         Number(number),
-        { sequence: Number(sequence), gapsUpTo: Number(gapsUpTo) },
+        { sequence: toPlace(Number(sequence)), gapsUpTo: toPlace(Number(gapsUpTo)) },
       ]),
     );
     const numbers = () =>

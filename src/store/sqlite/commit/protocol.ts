@@ -13,6 +13,7 @@ import type { ResolvedChange, ResolvedCommit } from "../../core/commits/resolved
 import type { KeyChange } from "../../core/key-plans.ts";
 import type { Erased } from "../../port/change-log.ts";
 import { type Change, type Commit, type Receipt, requirementsOf } from "../../port/commit.ts";
+import { toNumber } from "../../port/log-place.ts";
 import type { History, ReceiptLimits } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { Added, LoadOptions } from "../../port/store.ts";
@@ -154,7 +155,7 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   const { at, principal, receipt, changes, steps = [], isDryRun, maxCascadeText, whole } = commit;
   cells.push(at, principal ?? null, isDryRun ? 1 : 0, maxCascadeText ?? null, changes.length);
   cells.push(whole === undefined ? null : whole.size);
-  for (const [name, sequence] of whole ?? []) cells.push(numberOf(name), sequence);
+  for (const [name, place] of whole ?? []) cells.push(numberOf(name), toNumber(place));
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   encodeChanges(cells, changes, numberOf);

@@ -6,6 +6,7 @@ import { problemOf, type Refusal } from "../../core/commits/refusals.ts";
 import { type ExpectedEnd, inProgress, type LoadTransaction } from "../../core/loads.ts";
 import type { Outcome } from "../../port/batch.ts";
 import { type Commit, CommitQueue, type Committed, isLargeCommit, versionOf } from "../../port/commit.ts";
+import { toPlace } from "../../port/log-place.ts";
 import type { ResolvedStoreOptions } from "../../port/options.ts";
 import type { CollectionRecord } from "../../port/record.ts";
 import type { ImportedResource, LoadOptions } from "../../port/store.ts";
@@ -296,7 +297,7 @@ export class Commits {
       return {
         answer: changes.map((change) => ({
           version: versionOf(change),
-          sequence: sequences[position++] as number,
+          sequence: toPlace(sequences[position++] as number),
         })),
       };
     });

@@ -22,6 +22,7 @@ import {
   toGroups,
 } from "../../core/related.ts";
 import { wordsIncomplete } from "../../core/search-index.ts";
+import { toPlace } from "../../port/log-place.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { isOfWords } from "../file/failures.ts";
@@ -215,7 +216,7 @@ export class Reader {
             query.limit,
           ),
         );
-        return { ...found, sequence };
+        return { ...found, sequence: toPlace(sequence) };
       }),
     );
   }
@@ -239,7 +240,7 @@ export class Reader {
       items,
       more,
       total: isNarrowed(query) ? this.#count(current, asked, isInterruptible) : count,
-      sequence,
+      sequence: toPlace(sequence),
       ...(positions.length > 0 && { positions }),
     };
   }

@@ -7,6 +7,7 @@ import { disableWebhooks, WebhookRecords } from "../../../../src/capabilities/we
 import { deliveriesName, deliveryId } from "../../../../src/changes/consume/consumer-records.ts";
 import { put } from "../../../../src/records.ts";
 import { openStore } from "../../../../src/store/open.ts";
+import { logStart } from "../../../../src/store/port/log-place.ts";
 import { createClient, end, type Program, startProgram } from "../../../durability/program.ts";
 import { makeFolder } from "../../../folder.ts";
 import { type Service, startService } from "../../../http/service.ts";
@@ -87,10 +88,10 @@ test("the sweep keeps what a webhook is owed, until it is delivered", async () =
     const opened = await openStore(store, { history, sweepMs: 10 });
     try {
       await until("the other log is swept", async () => {
-        const { changes } = await opened.changesAfter("others", 0, 10);
+        const { changes } = await opened.changesAfter("others", logStart, 10);
         return changes.length === 0;
       });
-      return (await opened.changesAfter(collection, 0, 10)).changes.length;
+      return (await opened.changesAfter(collection, logStart, 10)).changes.length;
     } finally {
       await opened.close();
     }
@@ -108,7 +109,7 @@ test("the sweep keeps what a webhook is owed, until it is delivered", async () =
   await second.stop();
   const opened = await openStore(store, { history, sweepMs: 10 });
   await until("nothing is owed", async () => {
-    const { changes } = await opened.changesAfter("topics", 0, 10);
+    const { changes } = await opened.changesAfter("topics", logStart, 10);
     return changes.length === 0;
   });
   await opened.close();
@@ -127,7 +128,7 @@ test("changes that the history no longer has are counted", async () => {
   const history = { keepDays: 0, keepChanges: 1 };
   const opened = await openStore(store, { history, sweepMs: 10 });
   await until("one change is left", async () => {
-    const { changes } = await opened.changesAfter("topics", 0, 10);
+    const { changes } = await opened.changesAfter("topics", logStart, 10);
     return changes.length === 1;
   });
   await opened.close();
@@ -188,7 +189,7 @@ test("secrets are in no change log, and internal collections are not exported", 
   await service.stop();
   const opened = await openStore(store);
   for (const name of opened.collections().keys())
-    assert.deepEqual((await opened.changesAfter(name, 0, 10)).changes, [], name);
+    assert.deepEqual((await opened.changesAfter(name, logStart, 10)).changes, [], name);
   await opened.close();
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { LoggedChange } from "../../../../src/store/port/change-log.ts";
 import type { Commit, Committed } from "../../../../src/store/port/commit.ts";
+import { toNumber } from "../../../../src/store/port/log-place.ts";
 import type { CollectionRecord } from "../../../../src/store/port/record.ts";
 import { judge, type Kept, nameOf, type State } from "./model.ts";
 
@@ -23,7 +24,7 @@ export function isNext({ sequences }: State, { rows }: Happened): boolean {
   return rows.every(({ collection, sequence }) => {
     const expected = (next.get(collection) ?? 0) + 1;
     next.set(collection, expected);
-    return sequence === expected;
+    return toNumber(sequence) === expected;
   });
 }
 
@@ -45,7 +46,7 @@ export function absorb(records: readonly CollectionRecord[], state: State, happe
     [...verdict.made.keys()].sort(),
     "what is logged is not what should change",
   );
-  for (const row of rows) draft.sequences.set(row.collection, row.sequence);
+  for (const row of rows) draft.sequences.set(row.collection, toNumber(row.sequence));
   requireOrigin(happened);
   for (const [name, { key, attributes }] of verdict.made) {
     const own = rows.filter(({ collection, id }) => nameOf({ collection, id }) === name);

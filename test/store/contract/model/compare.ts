@@ -1,5 +1,6 @@
 /** Compares the whole content of an idle store with a state, through every method of the store. */
 import assert from "node:assert/strict";
+import { isAfter, toPlace } from "../../../../src/store/port/log-place.ts";
 import type { CollectionRecord } from "../../../../src/store/port/record.ts";
 import type { Store } from "../../../../src/store/port/store.ts";
 import type { Key, Stored } from "../../../../src/store/port/stored.ts";
@@ -27,9 +28,9 @@ export async function requireState(
     assert.deepEqual(scanned, items);
     const half = Math.floor(sequence / 2);
     const later = evidence.log
-      .filter((row) => row.collection === collection && row.sequence > half)
+      .filter((row) => row.collection === collection && isAfter(row.sequence, toPlace(half)))
       .slice(0, 3);
-    const rows = (await store.changesAfter(collection, half, 3)).changes;
+    const rows = (await store.changesAfter(collection, toPlace(half), 3)).changes;
     assert.deepEqual(
       rows.map((row) => ({ ...row, collection })),
       later,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { KeptReceipt } from "../../../../src/store/port/commit.ts";
+import { logStart, toNumber } from "../../../../src/store/port/log-place.ts";
 import type { CollectionRecord } from "../../../../src/store/port/record.ts";
 import type { Store } from "../../../../src/store/port/store.ts";
 import { findOrder, type Machine } from "../../../linearizability/search.ts";
@@ -47,11 +48,11 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const log: Logged[] = [];
   for (const { name: collection } of records) {
-    for (let after = 0; ; ) {
+    for (let after = logStart; ; ) {
       const { changes } = await store.changesAfter(collection, after, 1_000);
       log.push(...changes.map((row) => ({ ...row, collection })));
       if (changes.length === 0) break;
-      after = changes.at(-1)?.sequence ?? 0;
+      after = changes.at(-1)?.sequence ?? logStart;
     }
   }
   const receipts = await Promise.all(receiptKeys.map((key) => store.receipt(key, now)));
@@ -105,7 +106,7 @@ interface Summary {
 
 function summaryOf({ log, receipts }: Evidence): Summary {
   return {
-    sequences: new Map(log.map(({ collection, sequence }) => [collection, sequence])),
+    sequences: new Map(log.map(({ collection, sequence }) => [collection, toNumber(sequence)])),
     receipts: new Map(receipts.map((receipt) => [receipt.key, receipt])),
   };
 }

@@ -2,6 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, type Path } from "../collection/paths.ts";
+import { declaredFormats } from "../collection/types/declared-types.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
@@ -212,8 +213,18 @@ function substitute(value: unknown, resolve: ResolveRef): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, substitute(inner, resolve)]));
 }
 
+const examples = Object.values(declaredFormats).flatMap(({ example }) => example ?? []);
+
 /** Examples of each type that a claim can have. */
-const samples: readonly unknown[] = ["a", 1, true, ["a"], [1]];
+const samples: readonly unknown[] = [
+  "a",
+  1,
+  true,
+  ["a"],
+  [1],
+  ...examples,
+  ...examples.map((each) => [each]),
+];
 
 /** Chooses the samples with which the filter has the fewest faults. The remaining faults are independent of the caller. */
 function samplesFor(

@@ -53,16 +53,39 @@ export function declaredCondition(
       if (refusesNow === true) violations.add(location, type.name, whyNotNow(each));
       continue;
     }
-    const operand = type.operandOf(each, { types, forms, isText, isEquality });
-    if (operand === undefined) violations.add(location, type.name, type.whyNoOperand(each));
-    else if ("key" in operand) keys.add(operand.key);
-    else others.add(operand.other);
+    const key = operandKeyOf(each, { type, forms }, isText);
+    const other = isText && literals.has(each) ? literals.get(each) : each;
+    if (key !== undefined) keys.add(key);
+    else if (
+      isEquality &&
+      (other === null || (typeof other === "boolean" && types?.has("boolean") !== false))
+    )
+      others.add(other);
+    else violations.add(location, type.name, type.whyNoOperand(each));
   }
   const conditions: Condition[] = [];
   const relative = isRelative ? { relative: relativeText(written, zone) } : {};
   if (keys.size > 0) conditions.push({ kind, path, values: [...keys], as: type.name, ...relative });
   if (isEquality && others.size > 0) conditions.push({ kind, path, values: [...others] });
   return anyOf(conditions);
+}
+
+/** What is compared with values of other types, in a query string. */
+const literals = new Map<Scalar, boolean | null>([
+  ["null", null],
+  ["true", true],
+  ["false", false],
+]);
+
+/** The key of a value as a client wrote it; `undefined` if it is no value of the type. */
+export function operandKeyOf(
+  written: unknown,
+  { type, forms }: DeclaredValues,
+  isText: boolean,
+): string | undefined {
+  return typeof written === "string" || typeof written === "number"
+    ? type.operandKey(written, { forms, isText })
+    : undefined;
 }
 
 /** Whether an operand depends on the time zone of the request. */

@@ -27,8 +27,8 @@ export type Figure =
    *
    * `min` and `max` are the first and the last boolean, number or string in the order of lists, without the code
    * points of a string that the order ignores. They ignore all other values, and are null without a value. If the schema
-   * declares a date, they are the first and the last instant, in the first of its forms by code point. The same holds for
-   * an exact number, but the maximum has the last of its forms.
+   * declares a type such as a date, they are the first and the last value by what it means. Of equal values, the minimum is the first JSON
+   * text by code point, and the maximum the last.
    */
   | { kind: (typeof attributeFigures)[number]; name: string; path: Path; as?: DeclaredMeaning };
 

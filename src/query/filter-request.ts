@@ -20,7 +20,7 @@ import {
   isComparing,
   type Scalar,
 } from "./conditions.ts";
-import { declaredCondition, declaredFor, splitTimes } from "./declared-operands.ts";
+import { declaredCondition, declaredFor, operandKeyOf, splitTimes } from "./declared-operands.ts";
 import {
   allOf,
   anyOf,
@@ -398,7 +398,12 @@ function toCondition(
   const compared = declaredFor(operator, attribute);
   if (compared !== undefined) {
     for (const each of written)
-      checkListed({ operator, attribute, written: each }, compared.type.writtenKey, location, reading);
+      checkListed(
+        { operator, attribute, written: each },
+        { key: operandKeyOf(each, compared, isText), keyOf: compared.type.keyOf },
+        location,
+        reading,
+      );
     const condition = declaredCondition(compared, attribute.path, { written, isText }, reading);
     return requested(operator, attribute, condition);
   }

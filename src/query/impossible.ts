@@ -61,16 +61,17 @@ function neverOf({ operator, attribute, written, values }: Comparison): Never | 
 
 /**
  * Adds a violation if the schema lists the values of an attribute, and none of them means the same as the one that the client wrote.
- * `keyOf`: the key by which values are compared, such as that of an exact number.
+ * `key`: that of what the client wrote; `undefined` if it has none. `keyOf`: the key by which values are compared, such as that of an exact
+ * number.
  */
 export function checkListed(
   { operator, attribute: { fits }, written }: Pick<Comparison, "operator" | "attribute" | "written">,
-  keyOf: (value: unknown) => string | undefined,
+  { key, keyOf }: { key: string | undefined; keyOf: (value: unknown) => string | undefined },
   location: Location,
-  { violations }: Reading,
+  { violations, unjudged }: Reading,
 ): void {
-  const key = keyOf(written);
   if (operators[operator].kind !== "in" || fits === undefined || key === undefined) return;
+  if (unjudged?.has(written) === true) return;
   const { schemas, resolve } = fits;
   const all = schemas.flatMap((each) => (isObject(each) ? [each, ...alwaysWith(each, resolve)] : []));
   for (const schema of all)

@@ -6,6 +6,7 @@ import { formatPath, type Path } from "../collection/paths.ts";
 import { pathsOf, type Unique } from "../collection/unique.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { subjectAt, toFragment } from "../json/pointer.ts";
+import { operandKeyOf } from "./declared-operands.ts";
 import { numberOf } from "./filter-request.ts";
 import { pairsOf } from "./list-parameters.ts";
 import { uniqueValue } from "./unique-values.ts";
@@ -107,7 +108,12 @@ function noKey(names: readonly string[], collection: Collection): Problem {
 /** The value that a text means for a unique attribute, which has one type; `undefined` if it means none. */
 function valueIn(text: string, { types, declared }: AttributeInfo): unknown {
   if (text === "null" && types?.has("null") === true) return undefined;
-  if (declared !== undefined) return declared.type.valueIn(text, { types, forms: declared.forms });
+  if (declared !== undefined) {
+    if (operandKeyOf(text, declared, true) === undefined) return undefined;
+    const { type, forms } = declared;
+    const canBeNumber = type.numberForm !== undefined && forms.has(type.numberForm);
+    return canBeNumber && /^-?\d+$/.test(text) ? Number(text) : text;
+  }
   if (types?.has("string") === true) return text;
   if (types?.has("number") === true) return numberOf(text, true)[0];
   return text === "true" || text === "false" ? text === "true" : undefined;

@@ -59,6 +59,24 @@ describe("a filter that names a claim", () => {
     assert.equal(mayUpdate(from, tenanted({ from: "always" }), { at }), false);
   });
 
+  test("takes the numbers and days that the schema allows out of a claim with others", async () => {
+    const schema = {
+      properties: {
+        size: { type: "string", format: "decimal", enum: ["1.0", "2.50"] },
+        day: { type: "string", format: "date", enum: ["2026-01-01", "2026-01-02"] },
+      },
+    };
+    const access = await accessOf({ update: { where: { size: { in: "$claims.sizes" } } } }, schema);
+    assert.equal(mayUpdate(access, tenanted({ sizes: ["1", "3"] }), { size: "1.0" }), true);
+    assert.equal(mayUpdate(access, tenanted({ sizes: ["1", "3"] }), { size: "2.50" }), false);
+    const onDays = await accessOf({ update: { where: { day: { in: "$claims.days" } } } }, schema);
+    assert.equal(
+      mayUpdate(onDays, tenanted({ days: ["2026-01-02", "2027-01-01"] }), { day: "2026-01-02" }),
+      true,
+    );
+    assert.equal(mayUpdate(onDays, tenanted({ days: ["2027-01-01"] }), { day: "2026-01-02" }), false);
+  });
+
   test("may stand beside a text that begins with a dollar sign", async () => {
     assert.equal(await updates({ price: "$$5" }, {}, { price: "$5" }), true);
   });

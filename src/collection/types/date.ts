@@ -4,7 +4,6 @@ import { ofNumber, ofText } from "../format.ts";
 import {
   type InstantForm,
   instantKeyOf,
-  instantOf,
   isInstantKey,
   keyDigits,
   keyOf,
@@ -63,25 +62,11 @@ export const date: DeclaredType<"date"> = {
       : { number: Number(BigInt(key.slice(1)) - BigInt(maxUnixMillis)), rest: "" };
   },
   isValue: (text, forms) => (forms.has(time) && isTimestamp(text)) || (forms.has(day) && isDate(text)),
-  valueIn(text, attribute) {
-    const operand = date.operandOf(text, { ...attribute, isText: true, isEquality: true });
-    if (operand === undefined || ("other" in operand && operand.other === null)) return undefined;
-    return attribute.forms.has(millis) && /^-?\d+$/.test(text) ? Number(text) : text;
-  },
-  writtenKey(value) {
-    const isMillis = typeof value === "string" && /^-?[0-9]{5,}$/.test(value);
-    return instantKeyOf(isMillis ? Number(value) : value, "date");
-  },
-  operandOf(written, { types, forms, isText }) {
-    const value = isText && typeof written === "string" ? (literals.get(written) ?? written) : written;
-    if (value === null || (isText && written === "null")) return { other: null };
-    if (typeof value === "boolean")
-      return types === undefined || types.has("boolean") ? { other: value } : undefined;
+  operandKey(written, { forms, isText }) {
     // Nobody who writes a year means the first ten seconds of 1970.
-    if (!forms.has(millis) && /^[0-9]{4}$/.test(String(value))) return undefined;
-    const isNumber = isText && /^-?[0-9]{1,16}$/.test(String(value));
-    const instant = instantOf(isNumber ? Number(value) : value, "date");
-    return instant && { key: keyOf(instant) };
+    if (!forms.has(millis) && /^[0-9]{4}$/.test(String(written))) return undefined;
+    const isNumber = isText && /^-?[0-9]{1,16}$/.test(String(written));
+    return instantKeyOf(isNumber ? Number(written) : written, "date");
   },
   whyNoOperand(written) {
     const isText = typeof written === "string";
@@ -104,11 +89,6 @@ export const wholeTimes: ComparedValues = {
   keyOf: (value) => instantKeyOf(value, "time"),
   postgresKey: (type, text) => keySql(type, text, "time"),
 };
-
-const literals = new Map<string, boolean>([
-  ["true", true],
-  ["false", false],
-]);
 
 /** The length of the usual form of an instant. */
 const usualLength = new Date(usualMs.first).toISOString().length;

@@ -5,15 +5,12 @@
 import type { Format } from "../format.ts";
 import type { TimeZone } from "../time-zones.ts";
 
-/** The JSON types of values. */
-type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
-
 /** A value of a filter. */
 type Written = string | number | boolean | null;
 
 /** A format that declares the type. */
 export interface DeclaredFormat extends Format {
-  /** The forms that texts of this format have. `undefined`: it says nothing about texts. */
+  /** The forms that texts of this format have. A form belongs to one type. `undefined`: it says nothing about texts. */
   texts?: readonly string[];
   /** The same for numbers of JSON. */
   numbers?: readonly string[];
@@ -22,17 +19,6 @@ export interface DeclaredFormat extends Format {
   /** Why values cannot be numbers of JSON. A schema with the format must then declare strings. */
   whyNoNumbers?: string;
 }
-
-/** What a schema says about an attribute of the type. */
-export interface DeclaredAttribute {
-  /** The types that its values can have; `undefined`: any. */
-  types: ReadonlySet<JsonType> | undefined;
-  /** The forms of its values, as the formats name them. */
-  forms: ReadonlySet<string>;
-}
-
-/** What a value of a filter is compared with: the key of a value of the type, or a value of another type. */
-export type DeclaredOperand = { key: string } | { other: Written };
 
 /** How numbers are added that are texts (`isDecimal`). */
 export interface Arithmetic {
@@ -47,18 +33,24 @@ export interface Arithmetic {
 
 /** Values that are compared by what they mean. */
 export interface ComparedValues {
-  /** The key of a value; `undefined` if it is no value of the type. Keys have the order of the values by code point, and equal values have equal keys. */
+  /**
+   * The key of a value; `undefined` if it is no value of the type. Keys have the order of the values by code point, and equal values have equal
+   * keys. No character of a key is less than "!".
+   */
   keyOf(value: unknown): string | undefined;
   /**
    * The same key in the SQL of PostgreSQL, from the type of a value as `json_typeof` names it, and its text; null if it is no value of the
-   * type. SQLite calls `keyOf`.
+   * type. It must not fail for any value. SQLite calls `keyOf`.
    */
   postgresKey(type: string, text: string): string;
 }
 
 /** A type that a schema can declare. */
 export interface DeclaredType<Name extends string = string> extends ComparedValues {
-  /** Its name in sort keys, conditions and declarations that stores keep, and the code of a violation in a filter. */
+  /**
+   * Its name in sort keys, conditions and declarations that stores keep, and the code of a violation in a filter. `time` and `natural` are
+   * taken.
+   */
   readonly name: Name;
   /** Completes “is …”. */
   readonly what: string;
@@ -72,7 +64,7 @@ export interface DeclaredType<Name extends string = string> extends ComparedValu
   readonly formats: Readonly<Record<string, DeclaredFormat>>;
   /** Whether a list can sort its texts in natural order. */
   readonly isNatural: boolean;
-  /** Whether values can be grouped by units of dates. */
+  /** Whether values can be grouped by units of dates. Their keys then begin with a time, as `YYYY-MM-DDThh:mm`. */
   readonly hasUnits: boolean;
   /** How its values are added. @default they are not */
   readonly arithmetic?: Arithmetic;
@@ -82,18 +74,14 @@ export interface DeclaredType<Name extends string = string> extends ComparedValu
   split?(key: string): { number: number; rest: string };
   /** Whether a text has one of these forms. */
   isValue(text: string, forms: ReadonlySet<string>): boolean;
-  /** The value that a text of a query string means; `undefined` if it means none. */
-  valueIn(text: string, attribute: DeclaredAttribute): unknown;
-  /** The key of a value as a client can write it in a query string. */
-  writtenKey(value: unknown): string | undefined;
   /**
-   * What a value of a filter is compared with; `undefined` if nothing. `isText`: it comes from a query string, where every value is a text.
-   * `isEquality`: whether values of other types can be equal.
+   * The key of a value of a filter; `undefined` if it is no value of the type in these forms. `isText`: it comes from a query string, where
+   * every value is a text. Nobody passes null and booleans.
    */
-  operandOf(
-    written: Written,
-    how: DeclaredAttribute & { isText: boolean; isEquality: boolean },
-  ): DeclaredOperand | undefined;
+  operandKey(
+    written: string | number,
+    how: { forms: ReadonlySet<string>; isText: boolean },
+  ): string | undefined;
   /** Why a value cannot be compared. Completes a sentence that begins with the attribute. */
   whyNoOperand(written: Written): string;
   /** The key of a value that depends on the time of the request. `now`: Unix time in milliseconds. @default no value does */

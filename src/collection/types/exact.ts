@@ -58,15 +58,7 @@ export const exact: DeclaredType<"exact"> = {
   keyOf: exactKeyOf,
   isKey: isExactKey,
   isValue: isDecimal,
-  valueIn: (text) => (isDecimal(text) ? text : undefined),
-  writtenKey: exactKeyOf,
-  operandOf(written, { types, isText, isEquality }) {
-    const key = exactKeyOf(typeof written === "number" ? textOfNumber(written) : written);
-    if (key !== undefined) return { key };
-    const other = isText ? literals.get(String(written)) : written;
-    const isOther = other === null || (typeof other === "boolean" && types?.has("boolean") === true);
-    return isEquality && isOther ? { other } : undefined;
-  },
+  operandKey: (written) => exactKeyOf(typeof written === "number" ? textOfNumber(written) : written),
   whyNoOperand(written) {
     const hint = /^ [0-9]/.test(String(written)) ? '. In a URL, write "+" as %2B' : "";
     return `is an exact number and cannot be compared with ${shortJson(written)}. Write a number such as -12.50, with at most ${maxDigits} digits and no exponent${hint}`;
@@ -74,12 +66,6 @@ export const exact: DeclaredType<"exact"> = {
   postgresKey: (type, text) =>
     `(case when ${type} = 'string' and ${isExactSql(text)} then ${keySql(text)} end collate "C")`,
 };
-
-const literals = new Map<string, boolean | null>([
-  ["null", null],
-  ["true", true],
-  ["false", false],
-]);
 
 /** The key of an exact number, as `keyOfExact` makes it. */
 function keySql(t: string): string {

@@ -76,7 +76,8 @@ function describeFormat(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
   const declared = declaredFormats[String(schema.format)];
   // A format that says nothing about numbers describes only strings.
-  const isText = declared?.whyNoNumbers !== undefined || schema.type === "string";
+  const types = [schema.type].flat();
+  const isText = types.includes("string") && !types.includes("number") && !types.includes("integer");
   if (format === undefined || declared === undefined || (declared.code === undefined && !isText)) return;
   schema.description ??= toSentence(`Must be ${format.expected}`);
   if (declared.texts !== undefined && declared.numbers !== undefined) schema.type = bothTypes(schema.type);

@@ -332,7 +332,7 @@ function extremeMeaning(sql: FigureSql, extreme: Extreme, of: Attribute, as: Dec
   const [rank = "", ...rest] = others.order;
   const isKnown = `${found} is not null${extreme === "max" ? "" : ` and ${rank} = 0`}`;
   const known = (then: string, other: string) => `(case when ${isKnown} then ${then} else ${other} end)`;
-  const sorted = declaredTypes[as].arithmetic === undefined ? found : `${extreme}(${key})`;
+  const sorted = `${extreme}(${key})`;
   return {
     output: [known(found, "null"), ...others.output],
     order: [known("9", rank), known(sorted, "null"), ...rest.map((each) => known("null", each))],

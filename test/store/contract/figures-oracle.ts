@@ -4,7 +4,7 @@ import { isDate } from "../../../src/collection/dates.ts";
 import { isDecimal, keyOfExact } from "../../../src/collection/exact-numbers.ts";
 import { valueAt } from "../../../src/collection/paths.ts";
 import { compareCodePoints } from "../../../src/collection/text-comparison.ts";
-import { comparedKeyOf } from "../../../src/collection/types/declared-types.ts";
+import { comparedKeyOf, type DeclaredMeaning } from "../../../src/collection/types/declared-types.ts";
 import type { DateUnit, Figure, FigureSortKey, GroupKey } from "../../../src/query/figures.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareSortValues, type SortValue, sortValueOf } from "../../../src/query/sort.ts";
@@ -81,7 +81,7 @@ function exactTotal(values: readonly unknown[], kind: "sum" | "avg"): string | n
 }
 
 /** The first or the last of dates or exact numbers, and other scalars. Of equal ones, it is the first or the last text. */
-function extremeOf(values: readonly unknown[], kind: string, as: "date" | "exact"): unknown {
+function extremeOf(values: readonly unknown[], kind: string, as: DeclaredMeaning): unknown {
   const sorted = values
     .filter((each) => ["boolean", "number", "string"].includes(typeof each))
     .sort((a, b) => compareParts(compareBy(a, as), compareBy(b, as)));
@@ -90,7 +90,7 @@ function extremeOf(values: readonly unknown[], kind: string, as: "date" | "exact
 }
 
 /** How a group key or figure is compared. The text of a unit is no date. */
-function comparedAs(key: GroupKey | Figure): "date" | "exact" | undefined {
+function comparedAs(key: GroupKey | Figure): DeclaredMeaning | undefined {
   if (!("as" in key)) return undefined;
   return "unit" in key && key.unit !== undefined ? undefined : key.as;
 }
@@ -151,19 +151,20 @@ export function computeFigures(
 }
 
 const textOf = (value: unknown) => JSON.stringify(value) ?? "";
-const nameOf = (value: unknown, as: "date" | "exact" | undefined) =>
+const nameOf = (value: unknown, as: DeclaredMeaning | undefined) =>
   (as && comparedKeyOf(value, as)) ?? (JSON.stringify(value) || "absent");
-const compareBy = (value: unknown, as?: "date" | "exact") => ({
+const compareBy = (value: unknown, as?: DeclaredMeaning) => ({
   sortValue: sortValueOf(value, as) as SortValue,
   // Groups have one key for each instant.
   text: textOf(value),
 });
-/** How groups are sorted by a figure. Equal exact numbers are equal, in whatever form. */
+/** How groups are sorted by a figure. Values with equal keys are equal, in whatever form. A total can have more digits than a value. */
 function figureOrder(value: unknown, figure: Figure): ReturnType<typeof compareBy> {
   const as = comparedAs(figure);
   const isTotal = figure.kind === "sum" || figure.kind === "avg";
-  const isExact = as === "exact" && typeof value === "string" && (isTotal || isDecimal(value));
-  return isExact ? { sortValue: [keyOfExact(value)], text: "" } : compareBy(value, as);
+  const ofTotal = isTotal && typeof value === "string" ? keyOfExact(value) : undefined;
+  const key = as && (ofTotal ?? comparedKeyOf(value, as));
+  return key === undefined ? compareBy(value, as) : { sortValue: [key], text: "" };
 }
 
 const compareParts = (a: ReturnType<typeof compareBy>, b: ReturnType<typeof compareBy>) =>

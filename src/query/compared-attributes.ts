@@ -1,6 +1,6 @@
 /** What two attributes mean to each other when a filter compares them. */
 import type { AttributeType } from "../collection/attributes.ts";
-import type { Meaning } from "../collection/types/declared-types.ts";
+import { declaredTypes, type Meaning } from "../collection/types/declared-types.ts";
 import type { ComparingOperator } from "./filter.ts";
 import type { Attribute } from "./reading.ts";
 
@@ -18,11 +18,14 @@ export function comparedTypes(
   right: Attribute,
   isOrdered: boolean,
 ): { as?: Meaning } | string {
-  const type = left.declared?.type ?? right.declared?.type;
+  const both = [left, right];
+  const type = Object.values(declaredTypes).find((each) =>
+    both.some(({ declared }) => declared?.type === each),
+  );
   if (type !== undefined) {
-    const others = [left, right].filter(({ declared }) => declared?.type !== type);
-    if (others.some(({ types }) => types !== undefined)) return `only one of the attributes is ${type.what}`;
-    return { as: type.name };
+    const others = both.filter(({ declared }) => declared?.type !== type);
+    const isOther = others.some(({ types, declared }) => types !== undefined || declared !== undefined);
+    return isOther ? `only one of the attributes is ${type.what}` : { as: type.name };
   }
   const [own, others] = [left, right].map(({ types }) => scalars(types, isOrdered)) as [Scalars, Scalars];
   if ([...own].some((each) => others.has(each))) return {};

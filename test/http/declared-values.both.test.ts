@@ -12,6 +12,7 @@ const schema = {
     millis: { type: "integer", format: "unix-millis", enum: [1_000, 20_000] },
     price: { type: ["string", "null"], format: "decimal" },
     size: { type: "string", format: "int64", enum: ["1", "2"] },
+    moment: { format: "date-value" },
     serial: { type: ["string", "null"], format: "int64" },
     shop: { type: "string" },
   },
@@ -29,6 +30,23 @@ for (const query of ["sold:gt=null", "sold:lte=null", "sold:gt=true", "price:gt=
       problem: "INVALID_PARAMETER",
       violations: [{ in: "query", name, code }],
     });
+  });
+}
+
+for (const [name, other] of [
+  ["price", "moment"],
+  ["moment", "price"],
+  ["price", "millis"],
+] as const) {
+  test(`a date is never compared with an exact number, as in ${name} and ${other}`, async () => {
+    const filter = encodeURIComponent(JSON.stringify({ [name]: { lt: { attribute: other } } }));
+    const answer = await service.send({ path: `${path}?filter=${filter}` });
+    check(answer, {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+      violations: [{ in: "query", name: "filter", code: "type" }],
+    });
+    assert.match(answer.text, /only one of the attributes is a date/);
   });
 }
 

@@ -61,11 +61,11 @@ function toRequest(text: string): object {
   const { "Content-Length": _, Host: __, ...headers } = readRequest(text).headers;
   const { method, path, body } = readRequest(text);
   const request = { method, path, headers, ...(body === "" ? {} : { body }) };
-  if (!body.includes(serial)) return request;
-  const setupRequest = (one: { body: string }) => {
-    one.body = body.replace(serial, String(++number).padStart(8, "0"));
-    return one;
-  };
+  const parts = JSON.stringify({ headers, ...(body === "" ? {} : { body }) });
+  if (!parts.includes(serial)) return request;
+  // All places of one request get the same number.
+  const setupRequest = (one: object) =>
+    Object.assign(one, JSON.parse(parts.replaceAll(serial, String(++number).padStart(8, "0"))));
   return { ...request, setupRequest };
 }
 

@@ -357,7 +357,7 @@ function typesOf(schema: unknown, resolve: ResolveRef, seen: ReadonlySet<unknown
   ]);
 }
 
-/** The forms of declared types that the texts and the numbers of an attribute can have. `undefined`: any values. An empty set: there are none. */
+/** The forms that the texts and the numbers of an attribute can have. `undefined`: any form. An empty set: the attribute has no such values. */
 interface Forms {
   texts: ReadonlySet<string> | undefined;
   numbers: ReadonlySet<string> | undefined;

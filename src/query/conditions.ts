@@ -104,6 +104,30 @@ export const orders: Readonly<Record<OrderingKind, (order: number) => boolean>> 
   lte: (order) => order <= 0,
 };
 
+/** How texts are compared: what is compared of an attribute, of a part, and what a condition keeps of the values of a request. */
+interface TextForm {
+  ofText(text: string): string;
+  ofPart(part: string): string;
+  keep(values: readonly Scalar[]): string[];
+  sql(sql: AttributeSql): string;
+}
+
+/** Without the case of ASCII letters. A condition keeps what the client wrote. */
+const lowered: TextForm = {
+  ofText: lowerAscii,
+  ofPart: lowerAscii,
+  keep: textsIn,
+  sql: (sql) => sql.lowered(),
+};
+
+/** Folded. A condition keeps folded texts. */
+const folded: TextForm = {
+  ofText: foldText,
+  ofPart: (part) => part,
+  keep: foldedIn,
+  sql: (sql) => sql.folded(),
+};
+
 /** All kinds. */
 export const conditionTable: { readonly [K in ConditionKind]: ConditionRow<K> } = {
   /** The attribute equals one of the values, with the same type. Arrays and objects never match. */
@@ -141,23 +165,8 @@ export const conditionTable: { readonly [K in ConditionKind]: ConditionRow<K> } 
     words: ({ values }) => listed("contain", values),
   },
   /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
-  startsWith: {
-    types: ["string"],
-    make: (path, values) => some({ kind: "startsWith", path, values: textsIn(values) }),
-    isTrue: ({ values }, value) =>
-      hasText(value, lowerAscii, (text) => values.some((part) => text.startsWith(lowerAscii(part)))),
-    sql: ({ values }, sql) =>
-      sql.either(values.map((part) => sql.startsWith(sql.lowered(), lowerAscii(part)))),
-    words: ({ values }) => listed("start with", values),
-  },
-  endsWith: {
-    types: ["string"],
-    make: (path, values) => some({ kind: "endsWith", path, values: textsIn(values) }),
-    isTrue: ({ values }, value) =>
-      hasText(value, lowerAscii, (text) => values.some((part) => text.endsWith(lowerAscii(part)))),
-    sql: ({ values }, sql) => sql.either(values.map((part) => sql.endsWith(sql.lowered(), lowerAscii(part)))),
-    words: ({ values }) => listed("end with", values),
-  },
+  startsWith: affix("startsWith", "start with", { at: "startsWith", form: lowered }),
+  endsWith: affix("endsWith", "end with", { at: "endsWith", form: lowered }),
   /** The folded attribute equals, contains or starts with one of the values, which are folded. */
   ini: {
     types: ["string"],
@@ -178,14 +187,10 @@ export const conditionTable: { readonly [K in ConditionKind]: ConditionRow<K> } 
       sql.either([...values.map((part) => sql.contains(sql.folded(), part)), sql.hasFoldedItem(values)]),
     words: ({ values }) => listed("contain, without regard to case and accents,", values),
   },
-  startsWithi: {
-    types: ["string"],
-    make: (path, values) => some({ kind: "startsWithi", path, values: foldedIn(values) }),
-    isTrue: ({ values }, value) =>
-      hasText(value, foldText, (text) => values.some((part) => text.startsWith(part))),
-    sql: ({ values }, sql) => sql.either(values.map((part) => sql.startsWith(sql.folded(), part))),
-    words: ({ values }) => listed("start, without regard to case and accents, with", values),
-  },
+  startsWithi: affix("startsWithi", "start, without regard to case and accents, with", {
+    at: "startsWith",
+    form: folded,
+  }),
   /** The attribute is an array with an object that matches the filter. */
   any: {
     types: ["array"],
@@ -247,6 +252,22 @@ function ordering<K extends OrderingKind>(kind: K, range: "low" | "high", words:
       }),
     sql: (condition, sql) => sql.either(condition.values.map((each) => sql.compares(kind, each))),
     words: (condition) => listed(words, condition.values),
+  };
+}
+
+/** A kind that looks at the beginning or the end of a text. */
+function affix<K extends TextKind>(
+  kind: K,
+  words: string,
+  { at, form }: { at: "startsWith" | "endsWith"; form: TextForm },
+): ConditionRow<K> {
+  return {
+    types: ["string"],
+    make: (path, values) => some({ kind, path, values: form.keep(values) }) as OfKind<K> | undefined,
+    isTrue: ({ values }, value) =>
+      hasText(value, form.ofText, (text) => values.some((part) => text[at](form.ofPart(part)))),
+    sql: ({ values }, sql) => sql.either(values.map((part) => sql[at](form.sql(sql), form.ofPart(part)))),
+    words: ({ values }) => listed(words, values),
   };
 }
 

@@ -27,7 +27,7 @@ export interface Arithmetic {
   readonly expected: string;
   /** The text of a number that an operand means; `undefined` if it means none. */
   operandOf(value: unknown): string | undefined;
-  /** The sum of two texts, or why it is none. Completes “would make …”. */
+  /** The sum of two numbers. If the sum is no such number, `fault` says why, and completes “would make …”. */
   sum(a: string, b: string): string | { fault: string };
 }
 

@@ -14,7 +14,7 @@ export type Meaning = "time" | DeclaredMeaning;
 
 const all: readonly DeclaredType<DeclaredMeaning>[] = Object.values(declaredTypes);
 
-/** The formats that declare a type, with the names of the types. */
+/** All formats that declare a type, by name. */
 export const declaredFormats = Object.assign(
   Object.create(null),
   ...all.map(({ formats }) => formats),

@@ -8,6 +8,7 @@ import type { Authenticator } from "./access/authenticate.ts";
 import type { AdministratorRule } from "./access/roles.ts";
 import type { Rules } from "./access/rules.ts";
 import type { Collection } from "./collection/collection.ts";
+import type { WriteHooks } from "./collection/write-hooks.ts";
 import type { CommandLine, CommandRow } from "./command.ts";
 import type { Endpoint } from "./http/endpoint/endpoint.ts";
 import type { OwnCollection } from "./http/endpoint/router.ts";
@@ -41,6 +42,18 @@ export interface Capability<
   readonly options: Options;
   /** The environment variables with its secrets. Their names begin with `HOLDFAST_`. @default none */
   readonly secrets?: SecretVariables;
+  /** The members of a declared collection that it reads. @default none */
+  readonly members?: readonly string[];
+  /**
+   * Where a configuration that is a module can have functions, such as `jobs.*.run`. In a configuration file, `functionMark` of
+   * `user-module.ts` is in place of each function, because threads send only plain data. @default nowhere
+   */
+  readonly functions?: readonly string[];
+  /** The declaration of a collection, with what follows from its members of it. Throws StartError; `place` begins a message. */
+  declare?(
+    declaration: Readonly<Record<string, unknown>>,
+    place: string,
+  ): Readonly<Record<string, unknown>> | undefined;
   /** Its settings. Throws StartError, also if one of its options has a fault. */
   settings(get: Get<Options>, around: Surroundings): Settings;
   /** Checks that the rest of the configuration fits its settings. Throws StartError. */
@@ -79,6 +92,12 @@ export interface Surroundings {
   cwd: string;
   /** The environment variables with secrets. */
   env: Readonly<Record<string, string | undefined>>;
+  /** The absolute path of the configuration file; `undefined` without one. */
+  file: string | undefined;
+  /** The content of the configuration file, or the configuration of an application. Nothing has checked it. */
+  content: object;
+  /** A member of `members` as each collection declares it, by the name of the collection. Nothing has checked the values. */
+  declared(member: string): ReadonlyMap<string, unknown>;
   /** Whether the configuration has an option of another capability. Throws StartError if that option has faults. */
   has(option: string): boolean;
   /** Whether the service is for this machine only. Throws StartError if an option that decides it has faults. */
@@ -243,6 +262,8 @@ export interface OpenCapability {
   readonly collections?: readonly (OwnCollection & { participant: Participant })[];
   /** What takes part in the writes of declared collections, by the name of the collection. */
   readonly participants?: ReadonlyMap<string, Participant>;
+  /** Functions that take part in the writes of declared collections. Only one capability can have it. */
+  readonly writeHooks?: WriteHooks | undefined;
   /** Adds changes to each commit. Only one capability can have it. */
   readonly joinCommit?: JoinCommit | undefined;
   /** Opens a further kind of credential. Called once, after the first try to reach the store, even if that failed. Throws StartError. */

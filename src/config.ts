@@ -3,6 +3,7 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import type { KeyObject } from "node:crypto";
+import { resolve } from "node:path";
 import { type Access, compileAccess } from "./access/access.ts";
 import type { AuthSettings } from "./access/authenticate.ts";
 import { defaultKeyRoles, type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
@@ -36,6 +37,7 @@ import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
+import { isObject } from "./json/values.ts";
 import { hostAndPort, type MetricsPlace } from "./observe/place.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/port/options.ts";
@@ -182,7 +184,16 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   // The plugin looks at the address of each request.
   const isLocal = () => application?.encrypts !== true && isLocalService(get);
   const has = (option: string) => isSet(get(option as OptionName));
-  const around = { cwd, env: secretsOf(outside.env), has, isLocal, isEmbedded };
+  const around = {
+    cwd,
+    env: secretsOf(outside.env),
+    file: file === undefined ? undefined : resolve(cwd, file),
+    content,
+    declared: (member: string) => membersIn(known, member),
+    has,
+    isLocal,
+    isEmbedded,
+  };
   const capabilities = readSettings(get, around, (read) => ofFile.read([], read));
   const auth = ofFile.read(["auth"], () => authOf(known, get, capabilities));
   faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
@@ -231,6 +242,16 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const { corsOrigins } = config.http;
   const shown = shownOptions({ file, content: known, outside }, get, { ...config, corsOrigins, cwd });
   return withPort({ ...config, options: shown }, config.port);
+}
+
+/** A member of each declared collection, as far as the declarations are valid. */
+function membersIn({ collections }: FileContent, member: string): ReadonlyMap<string, unknown> {
+  const declared = Object.entries(isObject(collections) ? collections : {});
+  return new Map(
+    declared.flatMap(([name, each]) =>
+      isObject(each) && each[member] !== undefined ? [[name, each[member]]] : [],
+    ),
+  );
 }
 
 /** Whether an option has a value. An empty list is the default of every list. */

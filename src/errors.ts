@@ -181,6 +181,11 @@ export const problems = {
     meaning: "The caller has sent too many requests, or has too many open event streams. Try again later.",
   },
   HEADERS_TOO_LARGE: { status: 431, meaning: "The headers are larger than the limit." },
+  CODE_FAILED: {
+    status: 500,
+    meaning:
+      'The code of this service failed, and nothing was written. Its log has the cause, marked with the "instance" of this problem.',
+  },
   INTERNAL: {
     status: 500,
     meaning: 'The service failed. Its log has the cause, marked with the "instance" of this problem.',

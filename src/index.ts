@@ -1,17 +1,14 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
 import type { GuardedDeclaration } from "./access/access-declaration.ts";
+import type { CodeMembers } from "./capabilities/public.ts";
 import type { Given, GivenOptions } from "./config/options.ts";
 import type { App } from "./http/wire/mount.ts";
 import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
 
-export type {
-  AccessDeclaration,
-  GuardedDeclaration as CollectionDeclaration,
-  Rule,
-  Where,
-} from "./access/access-declaration.ts";
+export type { AccessDeclaration, Rule, Where } from "./access/access-declaration.ts";
 export { owner } from "./access/access-declaration.ts";
 export type { AdministratorRule } from "./access/roles.ts";
+export * from "./capabilities/public.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 export type { HookCaller } from "./http/wire/mount.ts";
 
@@ -21,10 +18,13 @@ export type JwtOptions = Given<"auth.jwt">;
 /** People who sign in, and how. */
 export type UserOptions = Given<"auth.users">;
 
+/** The configuration of one collection. */
+export interface CollectionDeclaration extends GuardedDeclaration, CodeMembers {}
+
 /** The content of a configuration file. */
 export interface HoldfastConfig extends GivenOptions {
   /** The declared collections, by name. @default none: clients create collections by using them */
-  collections?: Readonly<Record<string, GuardedDeclaration>>;
+  collections?: Readonly<Record<string, CollectionDeclaration>>;
 }
 
 /** Returns the configuration with its exact type, from which the typed client takes the types of resources. */
@@ -39,7 +39,7 @@ type Collections = NonNullable<HoldfastConfig["collections"]>;
 /** Refuses unknown members of a declaration. Without it, the inferred type would accept any member. */
 type Known<C> = {
   readonly [Name in keyof C]: {
-    readonly [Member in Exclude<keyof C[Name], keyof GuardedDeclaration>]: never;
+    readonly [Member in Exclude<keyof C[Name], keyof CollectionDeclaration>]: never;
   };
 };
 

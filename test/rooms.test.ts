@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 // A file of src/ that is not named here is a room of its own and must be added.
 const order =
-  "program about errors secrets json counters clock collection query store records open-vault store-clock lease expiry import init rewind access changes tasks http observe option readers members command capability capabilities config fit server commands cli index".split(
+  "program user-module about errors secrets json counters clock collection query store records open-vault store-clock lease expiry import init rewind access changes tasks http observe option readers members command capability capabilities config fit server commands cli index".split(
     " ",
   );
 

@@ -20,12 +20,13 @@ import type { AddedEndpoints } from "../http/endpoints/endpoint-table.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import type { Mirrored } from "../import/item-reader.ts";
 import type { Store } from "../store/port/store.ts";
+import { code } from "./code/capability.ts";
 import { tokens } from "./tokens/capability.ts";
 import { users } from "./users/capability.ts";
 import { webhooks } from "./webhooks/capability.ts";
 
 /** The order in which they open, and of their rows in tables. `tokens` is last: it takes any text as a token, so the others must look first. */
-const all = [webhooks, users, tokens] as const;
+const all = [code, webhooks, users, tokens] as const;
 
 type Known = (typeof all)[number];
 type CodeOf<C extends Known> = Awaited<ReturnType<C["load"]>>;
@@ -76,7 +77,10 @@ export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
 }
 
 /** A face without its exact types. */
-type Face = Pick<Capability, "secrets" | "check" | "isCredential" | "encryptsFor" | "forHttp"> & {
+type Face = Pick<
+  Capability,
+  "secrets" | "members" | "functions" | "declare" | "check" | "isCredential" | "encryptsFor" | "forHttp"
+> & {
   readonly name: CapabilityName;
 };
 
@@ -104,6 +108,27 @@ export function encryptsFor(reading: SettingsReading): string | undefined {
 /** What the HTTP interface does because of capabilities. Throws StartError. */
 export function settingsForHttp(reading: SettingsReading): Partial<HttpSettings> {
   return Object.assign({}, ...faces.map(({ name, forHttp }) => forHttp?.(reading[name]())));
+}
+
+/** The members of a declared collection that capabilities read. */
+export const membersOfCollections: readonly string[] = faces.flatMap(({ members = [] }) => members);
+
+const functionPlaces = faces.flatMap(({ functions = [] }) => functions.map((place) => place.split(".")));
+
+/** Whether a configuration that is a module can have a function at a place. */
+export function canBeFunction(path: readonly string[]): boolean {
+  return functionPlaces.some(
+    (place) =>
+      place.length === path.length && place.every((name, n) => name === "*" || name === path[n]),
+  );
+}
+
+/** The declaration of a collection, with what capabilities derive from their members of it. Throws StartError. */
+export function completeDeclaration(
+  declaration: Readonly<Record<string, unknown>>,
+  place: string,
+): Readonly<Record<string, unknown>> {
+  return faces.reduce((given, { declare }) => declare?.(given, place) ?? given, declaration);
 }
 
 /** The environment variables with secrets of capabilities that a message suggests. */

@@ -1,6 +1,7 @@
 /** Reads the collections of a configuration, with their access rules. */
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
+import { completeDeclaration } from "../capabilities/all.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readCollection } from "../collection/declaration.ts";
 import { requireDeclaredCollections } from "../collection/references.ts";
@@ -105,7 +106,8 @@ async function readOne(
   const at = `collections.${name}`;
   const declaration = faults.read([], () => {
     const given = requirePlainObject(declarations[name], at);
-    return withKnownNames(given, { path: [], at, level: "collection" }, faults);
+    const known = withKnownNames(given, { path: [], at, level: "collection" }, faults);
+    return completeDeclaration(known, at);
   });
   faults.read([], () => requireFreePath(name, get("prefix")));
   const reading = await faults.wait([], () =>

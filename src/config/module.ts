@@ -4,18 +4,12 @@
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { basename, extname } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { basename } from "node:path";
+import { canBeFunction } from "../capabilities/all.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import {
-  importFile,
-  isProgramFile,
-  isSingleFile,
-  loadOwnModule,
-  processArguments,
-  resolveOwnModule,
-} from "../program.ts";
+import { importFile, isSingleFile, processArguments } from "../program.ts";
+import { formatOf, functionMark, importUserModule, isFunctionMark } from "../user-module.ts";
 
 /** How to import a module. */
 export interface ModuleOptions {
@@ -47,7 +41,7 @@ export async function importConfiguration(path: string, options: ModuleOptions):
 }
 
 async function readExport(path: string, { file, faults, onFile }: ModuleOptions): Promise<unknown> {
-  const module = await importAs(formatOf(path), path, onFile);
+  const module = await importUserModule(path, onFile);
   if (module.default === undefined)
     throw new StartError(`${file} has no default export. Add: export default defineConfig({ … })`);
   return toPlain(module.default, faults);
@@ -77,57 +71,6 @@ async function watch(exported: Promise<unknown>, { file, deadlineMs }: ModuleOpt
     clearTimeout(timer);
     process.off("exit", onExit).off("uncaughtException", reject);
   }
-}
-
-/** The format of a file by its name, regardless of package.json; `undefined` if Node decides. */
-function formatOf(path: string): string | undefined {
-  switch (extname(path)) {
-    case ".ts":
-      return "module-typescript";
-    case ".js":
-    case ".mjs":
-      return "module";
-    default:
-      return undefined;
-  }
-}
-
-/**
- * Imports a file in a format. `npm init` writes `"type": "commonjs"` or no type, but the configuration file is always an ES
- * module.
- */
-async function importAs(
-  format: string | undefined,
-  path: string,
-  onFile: ModuleOptions["onFile"],
-): Promise<{ default?: unknown }> {
-  const { href } = pathToFileURL(path);
-  const hooks = registerHooks({
-    resolve: (specifier, context, next) => {
-      const nameFile = (url: URL | null) => url !== null && isLocal(url) && onFile(fileURLToPath(url));
-      if (/^(?:\.{0,2}\/|file:)/.test(specifier)) nameFile(URL.parse(specifier, context.parentURL)); // even if the file does not exist
-      const own = resolveOwnModule(specifier);
-      if (own !== undefined) return { url: own, shortCircuit: true };
-      const resolved = next(specifier, context);
-      nameFile(URL.parse(resolved.url));
-      return resolved;
-    },
-    load: (url, context, next) => {
-      const source = loadOwnModule(url);
-      if (source !== undefined) return { source, format: "module", shortCircuit: true };
-      return next(url, url === href && format !== undefined ? { ...context, format } : context);
-    },
-  });
-  try {
-    return (await importFile(href)) as { default?: unknown };
-  } finally {
-    hooks.deregister();
-  }
-}
-
-/** Whether a module is a file outside packages. A configuration can import the modules of this program. */
-function isLocal({ protocol, href }: URL): boolean {
-  return protocol === "file:" && !isProgramFile(href) && !href.includes("/node_modules/");
 }
 
 function isCommonJs(error: unknown): boolean {
@@ -189,8 +132,8 @@ export async function failWithSyntaxError(format: string): Promise<void> {
 }
 
 /**
- * A plain copy of a configuration. A value whose content would be ignored, such as a Map, is a fault. A function or a symbol is
- * a fault too, and inside schemas every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. If a
+ * A plain copy of a configuration, with marks in place of the functions that it can have. A value whose content would be ignored, such as
+ * a Map, is a fault. Any other function or a symbol is a fault too, and inside schemas every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. If a
  * getter of the module throws an error, `toPlain` throws it.
  */
 function toPlain(configuration: unknown, faults: StartFaults): unknown {
@@ -210,9 +153,11 @@ interface Context {
 /** The copy of a value as a member of an object. A value with a fault becomes a getter that throws. */
 function copyOf(value: unknown, context: Context): PropertyDescriptor {
   const { path, ancestors, faults } = context;
-  const fault = faultOf(value, isInSchema(path)) ?? (ancestors.has(value) ? "refers to itself" : undefined);
-  if (fault === undefined)
-    return { value: withCopiedMembers(value, context), enumerable: true, writable: true, configurable: true };
+  const usual = { enumerable: true, writable: true, configurable: true };
+  const isFunction = canBeFunction(path);
+  if (isFunction && typeof value === "function") return { ...usual, value: functionMark(path) };
+  const fault = isFunction && isFunctionMark(value) ? "must be a function" : faultOf(value, context);
+  if (fault === undefined) return { ...usual, value: withCopiedMembers(value, context) };
   const get = faults.read(path, () => {
     throw new StartError(`${placeOf(path)} ${fault}.`);
   });
@@ -233,16 +178,14 @@ function withCopiedMembers(value: unknown, { path, ancestors, faults }: Context)
 
 const notJson = "which is not a JSON value";
 
-/**
- * The fault of a value itself, without its members. Outside schemas, the readers of options check the values. But no option is
- * a function, and threads cannot send one.
- */
-function faultOf(value: unknown, isSchema: boolean): string | undefined {
+/** The fault of a value itself, without its members. Outside schemas, the readers of options check the values. */
+function faultOf(value: unknown, { path, ancestors }: Context): string | undefined {
+  if (ancestors.has(value)) return "refers to itself";
   if (typeof value === "object" && value !== null) {
     return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;
   }
   if (typeof value === "function" || typeof value === "symbol") return `is a ${typeof value}, ${notJson}`;
-  if (!isSchema) return undefined;
+  if (!isInSchema(path)) return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `is ${value}, ${notJson}`;
   if (value === undefined) return `is undefined, ${notJson}: leave it out`;
   return typeof value === "bigint" ? `is ${value}n, ${notJson}` : undefined;

@@ -3,7 +3,7 @@
  * that a misspelled name is never ignored.
  */
 import type { GuardedDeclaration } from "../access/access-declaration.ts";
-import { isSecretVariable, secretVariables } from "../capabilities/all.ts";
+import { isSecretVariable, membersOfCollections, secretVariables } from "../capabilities/all.ts";
 import { didYouMean, nearestTo, shortJson } from "../collection/messages.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
@@ -117,23 +117,25 @@ export function fromFile(content: FileContent, name: string): unknown {
   return second === undefined ? value : (value as Record<string, unknown> | undefined)?.[second];
 }
 
+const ofCollections = [
+  "id",
+  "schema",
+  "indexes",
+  "search",
+  "unique",
+  "references",
+  "requirePreconditions",
+  "defaults",
+  "timestamps",
+  "expires",
+  "access",
+  "attributes",
+] as const satisfies readonly (keyof GuardedDeclaration)[];
+
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
-  collection: [
-    "id",
-    "schema",
-    "indexes",
-    "search",
-    "unique",
-    "references",
-    "requirePreconditions",
-    "defaults",
-    "timestamps",
-    "expires",
-    "access",
-    "attributes",
-  ],
-} as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
+  collection: [...ofCollections, ...membersOfCollections],
+} as const;
 
 /** An object in the file. */
 interface Place {

@@ -12,6 +12,7 @@ import type { FeedParts, Frames } from "../changes/feed.ts";
 import type { Lags } from "../changes/lags.ts";
 import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { WriteHooks } from "../collection/write-hooks.ts";
 import type { Expired } from "../expiry/expired.ts";
 import type { KeyedQueue } from "../store/core/keyed-queue.ts";
 import type { TurnBudget } from "../store/core/turn-budget.ts";
@@ -182,6 +183,8 @@ export interface Data {
   ownCollections?: ReadonlyMap<string, Collection> | undefined;
   /** What takes part in the writes of a collection, by the name of the collection. */
   participants: ReadonlyMap<string, Participant>;
+  /** Functions of the operator that take part in the writes of declared collections. Absent without any. */
+  hooks?: WriteHooks | undefined;
   /** Adds changes to each commit. Absent if nothing does. */
   joinCommit?: JoinCommit | undefined;
   /** Whether the first create of a resource creates its collection. */

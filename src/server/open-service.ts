@@ -477,12 +477,13 @@ async function openAll(
     ...own.map(({ collection, participant }) => [collection.name, participant] as const),
   ]);
   service.joinCommit = onlyOne(all, "joinCommit");
+  service.hooks = onlyOne(all, "writeHooks");
   if (config.access === undefined || config.access.hasAdministrators)
     service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
 }
 
 /** What the one capability that has this place gives. Throws an Error if there are several, because one would count for nothing. */
-function onlyOne<Place extends "joinCommit" | "aboutKeys">(
+function onlyOne<Place extends "joinCommit" | "writeHooks" | "aboutKeys">(
   all: readonly OpenCapability[],
   place: Place,
 ): OpenCapability[Place] | undefined {

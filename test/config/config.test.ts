@@ -47,11 +47,12 @@ async function warningsOf(run: () => Promise<void>): Promise<string[]> {
 const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
 
 /** Names of the groups, and of the options in them, as they stand in the table. */
-type Keys<Group extends "auth" | "cors" | "info" | "limits" | "webhooks"> =
+type Keys<Group extends "auth" | "code" | "cors" | "info" | "limits" | "webhooks"> =
   `${Group}.${string & keyof NonNullable<HoldfastConfig[Group]>}`;
 type TypedOption =
-  | Exclude<keyof HoldfastConfig, "auth" | "collections" | "cors" | "info" | "limits" | "webhooks">
+  | Exclude<keyof HoldfastConfig, "auth" | "code" | "collections" | "cors" | "info" | "limits" | "webhooks">
   | Keys<"auth">
+  | Keys<"code">
   | Keys<"cors">
   | Keys<"info">
   | Keys<"limits">

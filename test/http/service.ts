@@ -3,8 +3,11 @@
  * test.
  */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { after } from "node:test";
+import { pathToFileURL } from "node:url";
 import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
@@ -16,7 +19,7 @@ import type { PeopleSettings, UserSettings } from "../../src/capabilities/users/
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { withRelations } from "../../src/collection/relations.ts";
-import type { Config } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config.ts";
 import type { Counting } from "../../src/http/admission/exact-counts.ts";
 import type { Log } from "../../src/http/service.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
@@ -48,6 +51,11 @@ export interface ServiceOptions {
   collections?: Readonly<Record<string, GuardedDeclaration>>;
   /** @default true without `collections`, false with them */
   openCollections?: boolean;
+  /**
+   * The source of a configuration module, in place of most other options. It can import "holdfast".
+   * @default the service has no code of its own
+   */
+  module?: string;
   /** The address of the store. @default a new store of the kind on which the suite runs */
   store?: StoreAddress;
   prefix?: string;
@@ -205,7 +213,7 @@ export function startServiceForFile(options: ServiceOptions = {}): Promise<Servi
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = makeFolder();
   const place = options.store === undefined ? await openTestStore(folder) : given(options.store);
-  const config = await toConfig(place.address, options);
+  const config = await configOf(place.address, options, folder);
   await sow(config, options.seeds);
   const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
@@ -317,6 +325,21 @@ const patientLimits: Limits = {
 /** The usual secret of services with users on PostgreSQL. */
 const usualSecret = Buffer.alloc(32, 1).toString("base64");
 
+function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
+  const { module } = options;
+  return module === undefined ? toConfig(store, options) : readModule(store, module, folder);
+}
+
+async function readModule(store: StoreAddress, source: string, folder: string): Promise<Config> {
+  const holdfast = JSON.stringify(pathToFileURL("src/index.ts").href);
+  writeFileSync(join(folder, "holdfast.config.ts"), source.replaceAll('"holdfast"', holdfast));
+  const flags = { port: 0, host: "127.0.0.1", console: "false" };
+  const env = { HOLDFAST_STORE: store.kind === "sqlite" ? `sqlite:${store.path}` : store.url };
+  const config = await loadConfig({ cwd: folder, flags, env });
+  const limits = { ...patientLimits, bodyBytes: config.http.limits.bodyBytes };
+  return { ...config, http: { ...config.http, limits }, threads: usualThreads, stopTimeoutMs: ceilingMs };
+}
+
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };
   const defined = new Map<string, Collection>();
@@ -366,6 +389,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     secrets: secrets.flatMap((each) => readSecrets(each)),
     isLocal: true,
     publicUrl: undefined,
+    code: { module: undefined, functions: undefined, hookMs: 50, memoryMb: 128, collections: new Map() },
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,
     openCollections,

@@ -16,6 +16,7 @@ export const threads = [
   "store/sqlite/upkeep/check-thread",
   "store/sqlite/upkeep/checkpoint-thread",
   "capabilities/users/password-thread",
+  "capabilities/code/hooks/hook-thread",
 ];
 
 const entry = "tools/build/program.ts";

@@ -15,6 +15,7 @@ import type { PatchFormat } from "../protocol/content-types.ts";
 import type { HttpSettings } from "../settings.ts";
 import { type CommitPlan, timeOfChange, type Write } from "./commit.ts";
 import { decide, type Proposed, proposePatch, proposeReplace, type WriteContext } from "./decide.ts";
+import { changesWrites, completed } from "./hooks.ts";
 import { namedIn, namesHidden, type Patch, patchNamesHidden, readPatch, revealsResource } from "./patch.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
@@ -80,14 +81,16 @@ export async function decideChange(
   const { kind, collection } = operation;
   const at = timeOfChange(service, collection, current);
   const proposed = await propose(operation, { at, before: current, isNewVersion });
+  const { id, text: previous } = current;
+  const hooked = { operation: "update", id, previous, now: at } as const;
   return planFor(write, {
     key: keyOf(operation),
     current,
-    next: proposed && decide(proposed)(current.id),
+    next: proposed && decide(await completed(write, proposed, hooked))(id),
     at,
     isNewVersion,
     named,
-    isAsSent: kind !== "replace" || isStoredAsSent(collection),
+    isAsSent: kind !== "replace" || (isStoredAsSent(collection) && !changesWrites(write)),
   });
 }
 

@@ -19,6 +19,7 @@ import { lastState, mayLast, seesLast } from "../reads/history.ts";
 import type { Clock, Data, Surface } from "../service.ts";
 import { type CollectionWrite, type CommitPlan, inTime, type Write } from "./commit.ts";
 import { decide, proposeNew, requireId } from "./decide.ts";
+import { completed } from "./hooks.ts";
 import { planFor } from "./plan.ts";
 import { nameOf, runWrite, type WriteSteps } from "./write.ts";
 
@@ -47,7 +48,9 @@ export async function decideNew(
   const { service, operation } = write;
   const { collection, caller } = operation;
   const at = service.now();
-  const textFor = decide(proposeNew(collection, content, { at, subject: caller.principal?.subject }));
+  const proposed = proposeNew(collection, content, { at, subject: caller.principal?.subject });
+  const change = { operation: "create", id: undefined, previous: undefined, now: at } as const;
+  const textFor = decide(await completed(write, proposed, change));
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const next = textFor(id);
@@ -84,7 +87,9 @@ const stepsWithId: WriteSteps<CreateWithId, true, Record<string, unknown>> = {
     const { collection, id, caller } = operation;
     const at = service.now();
     requireId(content, id);
-    const next = decide(proposeNew(collection, content, { at, subject: caller.principal?.subject }))(id);
+    const proposed = proposeNew(collection, content, { at, subject: caller.principal?.subject });
+    const change = { operation: "create", id, previous: undefined, now: at } as const;
+    const next = decide(await completed(write, proposed, change))(id);
     await requireCollection(service, collection);
     const key = keyOf(operation);
     const isAsSent = next === resourceText(collection.idKind, id, withoutId(content));

@@ -7,6 +7,7 @@ import { requirementsFor } from "../caller/judged.ts";
 import { type Result, written } from "../operations/result.ts";
 import type { Settled } from "../participant.ts";
 import type { CollectionWrite, CommitPlan, Write } from "./commit.ts";
+import { type HookedChange, requireValidated } from "./hooks.ts";
 import { requireNext } from "./next-state.ts";
 
 /** The next state of a resource, as a write has decided it. */
@@ -21,6 +22,8 @@ interface NextState {
   isNewVersion?: boolean;
   /** The delete that the write undoes: the last state before it, and its version. */
   undone?: { state: Judged; version: number };
+  /** Whether the next text is an earlier one. @default false */
+  isRestore?: boolean;
   /** The last version of an id that the client chose (`Change.last`). */
   lastVersion?: number;
   /** The attributes that the request names. @default none */
@@ -34,6 +37,12 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
   const { service, operation } = write;
   const { key, current, next, at, isNewVersion = false, undone, lastVersion, isAsSent = true } = state;
   const { path, guard } = operation;
+  const hooked = (operation: HookedChange["operation"]) => ({
+    operation,
+    id: key.id,
+    previous: current?.text,
+    now: at,
+  });
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored & Judged) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
@@ -48,12 +57,15 @@ export async function planFor(write: Write<CollectionWrite>, state: NextState): 
   const required = (allowed: AllowedResources, judgedState: Judged | undefined) =>
     judgedState === undefined ? [] : requirementsFor(service, guard, { allowed, state: judgedState, at });
   if (next === undefined) {
+    await requireValidated(write, current?.text ?? "", hooked("delete"));
     const requires = [guard.visible, guard.allowed("delete")].flatMap((each) => required(each, current));
     const change: Change = { ...replacing, next, ...(requires.length > 0 && { requires }) };
     const plan: CommitPlan = { kind: "plan", changes: [change], at, result: { kind: "deleted" } };
     return participant === undefined ? plan : withSettled(plan, await settle());
   }
   const allowed = await requireNext(service, operation, { key, current, next, at });
+  const usual = current === undefined ? "create" : "update";
+  await requireValidated(write, next, hooked(state.isRestore === true ? "restore" : usual));
   const settled = participant === undefined ? undefined : await settle();
   const { text = next } = settled ?? {};
   const requires = [

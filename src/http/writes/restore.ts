@@ -17,6 +17,7 @@ import { readObject } from "../protocol/content.ts";
 import { type LastState, lastState, mayLast, seesLast, seesVersion } from "../reads/history.ts";
 import { type CommitPlan, timeOfChange, type Write, type WriteAttempt } from "./commit.ts";
 import { decide as decideText, proposeReplace } from "./decide.ts";
+import { completed } from "./hooks.ts";
 import { planFor } from "./plan.ts";
 import { hold, nameOf, runWrite, type WriteSteps } from "./write.ts";
 
@@ -116,7 +117,9 @@ export async function planRestore(
       isDeleted: deleted !== undefined,
       isNewVersion,
     });
-    const next = decideText(proposed)(key.id);
+    const previous = deleted === undefined ? last.text : undefined;
+    const change = { operation: "restore", id: key.id, previous, now: at } as const;
+    const next = decideText(await completed(write, proposed, change))(key.id);
     if (service.expired.isOver(key.collection, next)) throw expired(collection);
     const plan = await planFor(write, {
       key,
@@ -124,6 +127,7 @@ export async function planRestore(
       next,
       at,
       isNewVersion,
+      isRestore: true,
       ...(deleted && { undone: { state: last, version: deleted.version } }),
     });
     return { ...plan, explain };

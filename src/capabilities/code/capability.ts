@@ -1,0 +1,72 @@
+/** Code: functions of the configuration that take part in writes. */
+import { extname } from "node:path";
+import { define, type RestOfConfiguration } from "../../capability.ts";
+import { StartFaults } from "../../errors/start-faults.ts";
+import { StartError } from "../../errors.ts";
+import { option } from "../../option.ts";
+import * as read from "../../readers.ts";
+import { didYouMean } from "../../collection/messages.ts";
+import { readDeclared, readHooks } from "./code-options.ts";
+import type { CodeSettings } from "./settings.ts";
+
+export const code = define({
+  name: "code",
+  options: {
+    "code.hookMs": option({
+      fallback: 50,
+      about: "how long one call of a hook can take, in milliseconds of processor time",
+      read: read.wholeNumber(1, 1_000),
+    }),
+    "code.memoryMb": option({
+      fallback: 128,
+      about: "how much memory the code of the configuration can use in each of its threads, in MiB",
+      read: read.wholeNumber(16, 4_096),
+    }),
+  },
+  members: ["hooks"],
+  functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
+  settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+    const faults = new StartFaults();
+    const collections = faults.read(["collections"], () => readDeclared(declared("hooks"), "hooks", readHooks));
+    faults.throwIfAny();
+    if (collections().size > 0 && file !== undefined && extname(file) === ".json") throw noFunctions(collections().keys());
+    return {
+      hookMs: get("code.hookMs"),
+      memoryMb: get("code.memoryMb"),
+      collections: collections(),
+      module: file,
+      functions: file === undefined ? content : undefined,
+    };
+  },
+  check: ({ collections }, rest) => {
+    const faults = new StartFaults();
+    for (const [name, { with: related }] of collections)
+      faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
+    faults.throwIfAny();
+  },
+  load: async () => (await import("./loaded.ts")).loaded,
+});
+
+/** A JSON file cannot have functions. */
+function noFunctions(names: Iterable<string>): StartError {
+  return new StartError(
+    [...names].map((name) => ({
+      path: ["collections", name, "hooks"],
+      text: `collections.${name}.hooks: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
+    })),
+  );
+}
+
+/** Throws StartError unless each name is a relation to one resource. */
+function requireRelations(name: string, names: readonly string[], { collections }: RestOfConfiguration): void {
+  const relations = collections.get(name)?.relations ?? new Map();
+  const single = [...relations.values()].filter(({ kind, isList }) => kind === "reference" && !isList);
+  const known = single.map((each) => each.name as string);
+  for (const each of names) {
+    if (known.includes(each)) continue;
+    const advice = didYouMean(each, known) || (known.length > 0 ? ` Known names: ${known.join(", ")}.` : " The collection has none: declare one in references.");
+    throw new StartError(
+      `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
+    );
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The worker beside one thread of the service, in which its hooks run. A call that fails its worker, such as by an endless loop, is ended
+ * with it. The calls behind it run on the next worker, because hooks only calculate.
+ */
+import type { Worker } from "node:worker_threads";
+import { Problem } from "../../../errors.ts";
+import { startThread } from "../../../program.ts";
+import type { FailureReason, HookInput, HookOutput } from "./hook-call.ts";
+import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
+
+/** How to run hooks. */
+export interface HookWorkerOptions {
+  /** The path of the module with the functions. */
+  module: string;
+  /** How long one call can take, in milliseconds of processor time. */
+  hookMs: number;
+  /** The limit of the heap of the worker, in MiB. */
+  memoryMb: number;
+  /** Called when a worker has ended, with the reason. */
+  onEnd?: (reason: string) => void;
+}
+
+/** What runs hooks. */
+export interface HookRunner {
+  /** Calls the hook at a place of the configuration. Throws UNAVAILABLE if too many calls wait. */
+  call(place: string, input: HookInput): Promise<HookOutput>;
+  /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How many calls wait at most, and how much text they have, in characters. */
+const maxWaiting = { calls: 5_000, length: 16 * 1024 * 1024 };
+
+/** A hook that ends so many workers within `withinMs` does not run for `pauseMs`. */
+const tooOften = { ends: 5, withinMs: 60_000, pauseMs: 30_000 };
+
+/** How often a call without a fault of its own runs again, after its worker has ended. */
+const maxRuns = 5;
+
+/** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and a second. */
+const patience = { factor: 20, moreMs: 1_000 };
+
+interface Call {
+  readonly message: HookMessage;
+  readonly length: number;
+  runs: number;
+  settle(output: HookOutput): void;
+}
+
+/** The call in progress, as the watch has first seen it. */
+interface Watched {
+  readonly number: number;
+  readonly at: number;
+  /** The processor time of the worker at that moment; `undefined` while it is not known. */
+  processorMs: number | undefined;
+}
+
+/** Runs hooks in a worker of its own, and replaces the worker when it ends. */
+export class HookWorker implements HookRunner {
+  readonly #options: HookWorkerOptions;
+  /** All calls that are not settled, in order. */
+  readonly #calls = new Map<number, Call>();
+  readonly #ends = new Map<string, number[]>();
+  readonly #pausedUntil = new Map<string, number>();
+  #unsent: Call[] = [];
+  #length = 0;
+  #lastNumber = 0;
+  #worker: Worker | undefined;
+  #current = new Int32Array(new SharedArrayBuffer(4));
+  #loaded = Promise.withResolvers<void>();
+  #isLoaded = false;
+  #isStopped = false;
+  #watch: NodeJS.Timeout | undefined;
+  #watched: Watched | undefined;
+  /** Why the worker that is watched is being ended. */
+  #endsFor: FailureReason | undefined;
+
+  constructor(options: HookWorkerOptions) {
+    this.#options = options;
+    this.#start();
+  }
+
+  ready(): Promise<void> {
+    return this.#loaded.promise;
+  }
+
+  /** Whether the module is loaded. Calls wait for it. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  call(place: string, input: HookInput): Promise<HookOutput> {
+    const until = this.#pausedUntil.get(place);
+    if (until !== undefined && performance.now() < until) {
+      const message = `${place} has ended its worker ${tooOften.ends} times in a minute. It runs again after ${tooOften.pauseMs / 1_000} s.`;
+      return Promise.resolve({ kind: "failed", reason: "exit", message });
+    }
+    const length = lengthOf(input);
+    if (this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length)
+      throw new Problem("UNAVAILABLE", "Too many writes wait for the code of this service. Try again.");
+    if (this.#worker === undefined) this.#start(); // the last one could not load the module
+    const number = ++this.#lastNumber;
+    const { promise, resolve } = Promise.withResolvers<HookOutput>();
+    const settle = (output: HookOutput) => {
+      this.#calls.delete(number);
+      this.#length -= length;
+      resolve(output);
+    };
+    const call = { message: [number, place, input] as const, length, runs: 0, settle };
+    this.#length += length;
+    this.#calls.set(number, call);
+    this.#send(call);
+    return promise;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#watch);
+    await this.#worker?.terminate();
+    for (const { settle } of this.#calls.values())
+      settle({ kind: "failed", reason: "exit", message: "The service has stopped." });
+  }
+
+  /** Sends a call, together with all calls of this turn of the event loop. */
+  #send(call: Call): void {
+    if (this.#unsent.push(call) === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (!this.#isLoaded || this.#worker === undefined) return; // they are sent when the module is loaded
+    const calls = this.#unsent.filter(({ message: [number] }) => this.#calls.has(number));
+    this.#unsent = [];
+    if (calls.length === 0) return;
+    for (const call of calls) call.runs++;
+    this.#worker.postMessage(calls.map(({ message }) => message));
+    this.#watch ??= setInterval(() => void this.#look(), Math.max(5, this.#options.hookMs / 4)).unref();
+  }
+
+  #start(): void {
+    const { module, memoryMb } = this.#options;
+    const current = new Int32Array(new SharedArrayBuffer(4));
+    this.#current = current;
+    this.#isLoaded = false;
+    const worker = startThread("capabilities/code/hooks/hook-thread", {
+      workerData: { module, current } satisfies HookThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      name: "holdfast-hooks",
+    });
+    worker.unref();
+    this.#worker = worker;
+    let reason: FailureReason = "exit";
+    let message = "It ended its worker, such as with process.exit().";
+    worker.on("message", (from: FromHookThread) => this.#handle(from));
+    worker.on("error", (error: Error & { code?: string }) => {
+      const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      reason = isMemory ? "memory" : "throw";
+      message = isMemory ? `It needed more than ${memoryMb} MiB of memory.` : (error.stack ?? String(error));
+    });
+    worker.on("exit", () => {
+      if (this.#isStopped || this.#worker !== worker) return;
+      const endedFor = this.#endsFor;
+      this.#endsFor = undefined;
+      if (endedFor === "time") {
+        reason = "time";
+        message = `It took longer than ${this.#options.hookMs} ms.`;
+      }
+      this.#ended(current, reason, message);
+    });
+  }
+
+  #handle(from: FromHookThread): void {
+    if (from.kind === "loaded") {
+      this.#isLoaded = true;
+      this.#loaded.resolve();
+      this.#flush();
+      return;
+    }
+    for (const [number, output] of from.answers) this.#calls.get(number)?.settle(output);
+    if (this.#calls.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    this.#watched = undefined;
+  }
+
+  /** The worker has ended: the call in progress fails, and the others run on the next one. */
+  #ended(current: Int32Array, reason: FailureReason, message: string): void {
+    const endedNumber = reason === "time" ? this.#watched?.number : undefined;
+    this.#worker = undefined;
+    this.#watched = undefined;
+    this.#options.onEnd?.(reason);
+    const failed = { kind: "failed", reason, message } as const;
+    if (!this.#isLoaded) {
+      // The next call tries again.
+      this.#unsent = [];
+      for (const { settle } of this.#calls.values()) settle({ ...failed, reason: "load" });
+      this.#loaded.reject(new Error(message));
+      this.#loaded.promise.catch(() => {}); // often nothing waits any more
+      this.#loaded = Promise.withResolvers();
+      return;
+    }
+    const culprit = this.#calls.get(endedNumber ?? Atomics.load(current, 0));
+    if (culprit !== undefined) {
+      this.#noteEnd(culprit.message[1]);
+      culprit.settle(failed);
+    }
+    for (const call of this.#calls.values()) if (call.runs >= maxRuns) call.settle(failed);
+    this.#unsent = [...this.#calls.values()];
+    this.#start();
+  }
+
+  #noteEnd(place: string): void {
+    const now = performance.now();
+    const recent = [...(this.#ends.get(place) ?? []), now].filter((at) => now - at < tooOften.withinMs);
+    this.#ends.set(place, recent);
+    if (recent.length >= tooOften.ends) {
+      this.#pausedUntil.set(place, now + tooOften.pauseMs);
+      this.#ends.delete(place);
+    }
+  }
+
+  /** Ends the worker if the call in progress has taken too long. */
+  async #look(): Promise<void> {
+    const worker = this.#worker;
+    const current = this.#current;
+    const number = Atomics.load(current, 0);
+    if (worker === undefined || number === 0 || this.#endsFor !== undefined) return;
+    const { hookMs } = this.#options;
+    const isFirst = this.#watched?.number !== number;
+    const watched: Watched = isFirst
+      ? { number, at: performance.now(), processorMs: undefined }
+      : (this.#watched as Watched);
+    this.#watched = watched;
+    const elapsed = performance.now() - watched.at;
+    if (elapsed >= hookMs * patience.factor + patience.moreMs) return this.#end(worker);
+    // A worker that waits does not answer this.
+    const processorMs = await processorTimeOf(worker);
+    if (this.#worker !== worker || this.#watched !== watched || Atomics.load(current, 0) !== number) return;
+    if (processorMs === undefined ? elapsed >= hookMs : processorMs - (watched.processorMs ?? processorMs) >= hookMs)
+      return this.#end(worker);
+    watched.processorMs ??= processorMs;
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    this.#endsFor ??= "time";
+    await worker.terminate();
+  }
+}
+
+/** How much processor time a worker has used, in milliseconds; `undefined` if this version of Node does not tell. */
+async function processorTimeOf(worker: Worker): Promise<number | undefined> {
+  if (typeof worker.cpuUsage !== "function") return undefined;
+  const usage = await worker.cpuUsage().catch(() => undefined); // it has ended
+  return usage && (usage.user + usage.system) / 1_000;
+}
+
+function lengthOf({ resource, previous = "", related }: HookInput): number {
+  const others = Object.values(related).reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  return resource.length + previous.length + others;
+}

@@ -66,6 +66,7 @@ export function httpOf(
     hasKeys: auth?.keys === true && (auth.administrators ?? []).length > 0,
     cookieOrigins: undefined,
     profiles: undefined,
+    hooked: new Set(),
     consoleTags: {},
     ...settingsForHttp(capabilities),
     ofCapabilities: { ...settingsIn(capabilities) },

@@ -33,6 +33,8 @@ export interface HttpSettings {
   cookieOrigins: readonly string[] | undefined;
   /** The collection whose resources are the profiles of people. Their deletes can be refused. @default undefined */
   profiles: string | undefined;
+  /** The collections whose writes functions of the operator can refuse, or complete. @default none */
+  hooked: ReadonlySet<string>;
   /** Further facts for the console, by the names of tags in its page. @default none */
   consoleTags: Readonly<Record<string, string>>;
   /** The settings of each capability, by its name, for its own endpoints. */

@@ -417,6 +417,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       hasFeed: options.history !== "none",
       cookieOrigins: options.auth?.users?.origins,
       profiles: options.auth?.users?.collection,
+      hooked: new Set(),
       consoleTags: users === undefined ? {} : { users: users.collection, mails: "kept" },
       ofCapabilities: { users },
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,

@@ -44,6 +44,7 @@ export const code = define({
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
     faults.throwIfAny();
   },
+  forHttp: ({ collections }) => ({ hooked: new Set(collections.keys()) }),
   load: async () => (await import("./loaded.ts")).loaded,
 });
 

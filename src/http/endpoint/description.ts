@@ -87,6 +87,9 @@ function successPart(
   return { description, headers, ...(content && { content }), ...(links && { links }) };
 }
 
+/** The methods of endpoints that change nothing. */
+const reading: ReadonlySet<string> = new Set(["GET", "QUERY"]);
+
 /** The statuses of all errors: those of the row, and those that follow from its other members and from the service. */
 function errorsOf<D extends InDocument>(
   endpoint: Row<D>,
@@ -100,6 +103,10 @@ function errorsOf<D extends InDocument>(
   const hasFormat = formats !== "any" && ignoresHeaders !== true;
   const mayRefuse = access !== undefined && credential !== "none";
   const isForbidden = mayRefuse && isNeverForbidden !== true && !isForSome; // for others, such a path does not exist
+  const isJudged =
+    about === undefined
+      ? who === "writers" && settings.hooked.size > 0
+      : settings.hooked.has(about.collection.name) && !reading.has(method);
   const all = [
     400,
     ...(isUnknown ? [404] : []),
@@ -107,7 +114,7 @@ function errorsOf<D extends InDocument>(
     ...(isMethodWithContent(method) ? [413, 415] : []),
     ...(isKeyed === true ? [409, 422] : []),
     ...(mayRefuse ? [401] : []),
-    ...(isForbidden || (settings.requireTls && credential !== "none") ? [403] : []),
+    ...(isForbidden || isJudged || (settings.requireTls && credential !== "none") ? [403] : []),
     ...(settings.rate !== undefined && isFree !== true ? [429] : []),
     ...valueFor(errors, described),
   ];

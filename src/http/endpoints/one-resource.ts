@@ -231,8 +231,10 @@ export function must(headers: readonly ResponseHeader[]): VersionHeaders {
 }
 
 /** The response to a PUT can be without a version, if the service stores more than the client sent. */
-export function tagsOfPut({ collection: { timestamps, attributeRules } }: About): VersionHeaders {
-  return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
+export function tagsOfPut({ collection, settings }: About): VersionHeaders {
+  const { name, timestamps, attributeRules } = collection;
+  const storesMore = timestamps || attributeRules.length > 0 || settings.hooked.has(name);
+  return storesMore ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 
 function found(about: About): Success {

@@ -63,7 +63,9 @@ export interface Capability<
   /** The option that makes `HOLDFAST_SECRET` necessary, such as `auth.users`. @default `undefined`: none does */
   encryptsFor?(settings: Settings): string | undefined;
   /** Settings of the HTTP interface that follow from these, such as the origins that can send cookies. @default none */
-  forHttp?(settings: Settings): Partial<Pick<HttpSettings, "cookieOrigins" | "profiles" | "hooked" | "consoleTags">>;
+  forHttp?(
+    settings: Settings,
+  ): Partial<Pick<HttpSettings, "cookieOrigins" | "profiles" | "hooked" | "consoleTags">>;
   /** Its commands, by name. */
   readonly commands?: Readonly<Record<string, CommandRow<CommandLine<Opened, Settings>>>>;
   /** Loads its code. */

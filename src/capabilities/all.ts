@@ -118,8 +118,7 @@ const functionPlaces = faces.flatMap(({ functions = [] }) => functions.map((plac
 /** Whether a configuration that is a module can have a function at a place. */
 export function canBeFunction(path: readonly string[]): boolean {
   return functionPlaces.some(
-    (place) =>
-      place.length === path.length && place.every((name, n) => name === "*" || name === path[n]),
+    (place) => place.length === path.length && place.every((name, n) => name === "*" || name === path[n]),
   );
 }
 

@@ -19,6 +19,7 @@ export const plainSettings: HttpSettings = {
   showPrincipal: false,
   hasFeed: true,
   cookieOrigins: undefined,
+  hooked: new Set(),
   profiles: undefined,
   hasKeys: false,
   consoleTags: {},

@@ -1,11 +1,11 @@
 /** Code: functions of the configuration that take part in writes. */
 import { extname } from "node:path";
 import { define, type RestOfConfiguration } from "../../capability.ts";
+import { didYouMean } from "../../collection/messages.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 import { option } from "../../option.ts";
 import * as read from "../../readers.ts";
-import { didYouMean } from "../../collection/messages.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
 import type { CodeSettings } from "./settings.ts";
 
@@ -27,9 +27,12 @@ export const code = define({
   functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
   settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
     const faults = new StartFaults();
-    const collections = faults.read(["collections"], () => readDeclared(declared("hooks"), "hooks", readHooks));
+    const collections = faults.read(["collections"], () =>
+      readDeclared(declared("hooks"), "hooks", readHooks),
+    );
     faults.throwIfAny();
-    if (collections().size > 0 && file !== undefined && extname(file) === ".json") throw noFunctions(collections().keys());
+    if (collections().size > 0 && file !== undefined && extname(file) === ".json")
+      throw noFunctions(collections().keys());
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
@@ -59,13 +62,21 @@ function noFunctions(names: Iterable<string>): StartError {
 }
 
 /** Throws StartError unless each name is a relation to one resource. */
-function requireRelations(name: string, names: readonly string[], { collections }: RestOfConfiguration): void {
+function requireRelations(
+  name: string,
+  names: readonly string[],
+  { collections }: RestOfConfiguration,
+): void {
   const relations = collections.get(name)?.relations ?? new Map();
   const single = [...relations.values()].filter(({ kind, isList }) => kind === "reference" && !isList);
   const known = single.map((each) => each.name as string);
   for (const each of names) {
     if (known.includes(each)) continue;
-    const advice = didYouMean(each, known) || (known.length > 0 ? ` Known names: ${known.join(", ")}.` : " The collection has none: declare one in references.");
+    const advice =
+      didYouMean(each, known) ||
+      (known.length > 0
+        ? ` Known names: ${known.join(", ")}.`
+        : " The collection has none: declare one in references.");
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

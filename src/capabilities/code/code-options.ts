@@ -27,7 +27,8 @@ export function readHooks(value: unknown, place: string): CollectionCode {
   const [hasBefore, hasValidate] = [has("before"), has("validate")];
   const related = faults.read(["with"], () => readWith(hooks.with, `${place}.with`));
   faults.throwIfAny();
-  if (!hasBefore() && !hasValidate()) throw new StartError(`${place} has neither before nor validate. Add one, or remove it.`);
+  if (!hasBefore() && !hasValidate())
+    throw new StartError(`${place} has neither before nor validate. Add one, or remove it.`);
   return { hasBefore: hasBefore(), hasValidate: hasValidate(), with: related() };
 }
 

@@ -73,7 +73,8 @@ export function refuse(first: string, detail?: string, { code = "refused" }: { c
 
 /** Refuses the write with 403 INSUFFICIENT_SCOPE and this sentence. It never returns. */
 export function forbid(detail: string): never {
-  if (typeof detail !== "string") throw new TypeError('forbid takes a text: forbid("Only the owner can do this.")');
+  if (typeof detail !== "string")
+    throw new TypeError('forbid takes a text: forbid("Only the owner can do this.")');
   throw refusalError({ kind: "forbidden", detail });
 }
 

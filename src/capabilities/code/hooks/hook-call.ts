@@ -36,7 +36,11 @@ export function callHook(hook: (call: HookCall) => unknown, input: HookInput): H
   } catch (error) {
     const refused = refusalOf(error);
     if (refused !== undefined) return refused;
-    return { kind: "failed", reason: error instanceof WrongResult ? "result" : "throw", message: describe(error) };
+    return {
+      kind: "failed",
+      reason: error instanceof WrongResult ? "result" : "throw",
+      message: describe(error),
+    };
   }
 }
 
@@ -108,9 +112,12 @@ function copyOf(value: unknown, place: string, ancestors: ReadonlySet<object>): 
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype) throw wrong(value, place);
   const copy: Record<string, unknown> = Object.create(null);
-  for (const [name, { value: inner, get, enumerable }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+  for (const [name, { value: inner, get, enumerable }] of Object.entries(
+    Object.getOwnPropertyDescriptors(value),
+  )) {
     if (enumerable !== true) continue;
-    if (get !== undefined) throw new WrongResult(`${at(`${place}/${name}`)} has a getter. Return plain values.`);
+    if (get !== undefined)
+      throw new WrongResult(`${at(`${place}/${name}`)} has a getter. Return plain values.`);
     copy[name] = copyOf(inner, `${place}/${name}`, within);
   }
   return copy;

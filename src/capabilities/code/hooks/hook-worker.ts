@@ -236,7 +236,11 @@ export class HookWorker implements HookRunner {
     // A worker that waits does not answer this.
     const processorMs = await processorTimeOf(worker);
     if (this.#worker !== worker || this.#watched !== watched || Atomics.load(current, 0) !== number) return;
-    if (processorMs === undefined ? elapsed >= hookMs : processorMs - (watched.processorMs ?? processorMs) >= hookMs)
+    if (
+      processorMs === undefined
+        ? elapsed >= hookMs
+        : processorMs - (watched.processorMs ?? processorMs) >= hookMs
+    )
       return this.#end(worker);
     watched.processorMs ??= processorMs;
   }

@@ -7,8 +7,8 @@ import { type Attributes, textWithId } from "../../../collection/resource.ts";
 import { clientAttributes } from "../../../collection/timestamps.ts";
 import type { CollectionHooks, HookedWrite, WriteHooks } from "../../../collection/write-hooks.ts";
 import { Problem, toSentence, type Violation } from "../../../errors.ts";
-import type { Limits } from "../../../http/settings.ts";
 import { jsonLimits } from "../../../http/protocol/content.ts";
+import type { Limits } from "../../../http/settings.ts";
 import { parseJson, requireObject } from "../../../json/parse.ts";
 import { subjectAt, toFragment } from "../../../json/pointer.ts";
 import type { Refusal } from "../public.ts";
@@ -24,7 +24,10 @@ interface Parts {
 }
 
 /** The hooks of all collections. */
-export function createWriteHooks({ collections }: Pick<CodeSettings, "collections">, parts: Parts): WriteHooks {
+export function createWriteHooks(
+  { collections }: Pick<CodeSettings, "collections">,
+  parts: Parts,
+): WriteHooks {
   const time = new RequestTime(parts.limits.handlerTimeoutMs);
   const all = new Map(
     [...collections].map(([name, code]) => [name, hooksOf(name, code, { ...parts, time })] as const),
@@ -59,7 +62,9 @@ function hooksOf(
         if (write.operation === "restore") return attributes;
         const { id, collection } = write;
         const text =
-          id === undefined ? JSON.stringify(attributes) : textWithId(idJson(collection.idKind, id), attributes);
+          id === undefined
+            ? JSON.stringify(attributes)
+            : textWithId(idJson(collection.idKind, id), attributes);
         const made = await run("before", write, text);
         if (made === undefined) return attributes;
         try {
@@ -83,7 +88,8 @@ function attributesIn(text: string, { id, collection }: HookedWrite, limits: Lim
   if (bytes.length > limits.bodyBytes)
     throw new Error(`before returned a resource of more than ${limits.bodyBytes} bytes.`);
   const made = requireObject(parseJson(bytes, jsonLimits(limits)));
-  const isSame = id === undefined ? !Object.hasOwn(made, "id") : !Object.hasOwn(made, "id") || String(made.id) === id;
+  const isSame =
+    id === undefined ? !Object.hasOwn(made, "id") : !Object.hasOwn(made, "id") || String(made.id) === id;
   if (!isSame) throw new Error("before cannot set or change the id.");
   return clientAttributes(collection, made);
 }
@@ -98,7 +104,8 @@ async function relatedTo(
   const found = await Promise.all(
     relations.map(async ([name, relation]) => {
       const id = relation && valueAt(resource, relation.path);
-      if (relation === undefined || (typeof id !== "string" && typeof id !== "number")) return [name, undefined];
+      if (relation === undefined || (typeof id !== "string" && typeof id !== "number"))
+        return [name, undefined];
       return [name, await read({ collection: relation.collection, id: String(id) })];
     }),
   );
@@ -120,7 +127,8 @@ function refused(refusal: Refusal, { canRead, collection: { visibility } }: Hook
   const isHidden = name !== undefined && (!canRead || visibility?.hidden.has(name) === true);
   const pointer = toFragment(isHidden ? [] : path);
   const violations: Violation[] = [{ in: "body", pointer, code, detail }];
-  const message = pointer === "#" ? toSentence(detail) : `${subjectAt(pointer, "The resource")} ${toSentence(detail)}`;
+  const message =
+    pointer === "#" ? toSentence(detail) : `${subjectAt(pointer, "The resource")} ${toSentence(detail)}`;
   return new Problem("VALIDATION_FAILED", message, { violations });
 }
 

@@ -25,7 +25,7 @@ export const code = define({
   },
   members: ["hooks"],
   functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
-  settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+  settings: (get, { file, declared, content }): CodeSettings => {
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),

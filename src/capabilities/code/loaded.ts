@@ -1,43 +1,51 @@
 /** The code of the configuration, as the core loads it. */
-import type { Core, Loaded, OpenCapability } from "../../capability.ts";
-import type { WriteHooks } from "../../collection/write-hooks.ts";
+import type { AroundHooks, Core, Loaded, OpenCapability, OpenWriteHooks } from "../../capability.ts";
 import { StartError } from "../../errors.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import type { CodeSettings } from "./settings.ts";
 
 /** The open code of one thread. */
-export interface OpenCode extends OpenCapability {
-  readonly writeHooks: WriteHooks | undefined;
+export type OpenCode = Pick<OpenCapability, "writeHooks" | "prepare" | "stop">;
+
+async function open({ service }: Core, settings: CodeSettings): Promise<OpenCode> {
+  const { log, collections } = service;
+  const { limits } = service.settings;
+  const opened = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
+  return opened === undefined
+    ? {}
+    : { writeHooks: opened.hooks, prepare: () => opened.ready(), stop: () => opened.stop() };
 }
 
-async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
-  if (settings.collections.size === 0) return { writeHooks: undefined };
+async function openWriteHooks(
+  settings: CodeSettings,
+  { limits, collections, warn }: AroundHooks,
+): Promise<OpenWriteHooks | undefined> {
+  if (settings.collections.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await runnerFor(core, settings);
+  const runner = await openRunner(settings, warn);
   return {
-    writeHooks: createWriteHooks(settings, {
+    hooks: createWriteHooks(settings, {
       runner,
-      limits: core.service.settings.limits,
-      relationsOf: (name) => core.service.collections().get(name)?.relations ?? new Map(),
+      limits,
+      relationsOf: (name) => collections().get(name)?.relations ?? new Map(),
     }),
-    prepare: async () => {
-      await runner.ready().catch((error: Error) => {
+    ready: () =>
+      runner.ready().catch((error: Error) => {
         throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
-      });
-    },
+      }),
     stop: () => runner.stop(),
   };
 }
 
-async function runnerFor({ service }: Core, settings: CodeSettings): Promise<HookRunner> {
+async function openRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
   const { module, functions, hookMs, memoryMb } = settings;
   if (module === undefined) {
     const { HereRunner } = await import("./hooks/here-runner.ts");
     return new HereRunner(functions);
   }
   const { HookWorker } = await import("./hooks/hook-worker.ts");
-  const onEnd = (reason: string) => service.log.warn(`The worker of the hooks has ended: ${reason}.`);
+  const onEnd = (reason: string) => warn(`The worker of the hooks has ended: ${reason}.`);
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { open };
+export const loaded: Loaded<CodeSettings, OpenCode> = { openWriteHooks, open };

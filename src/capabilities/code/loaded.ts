@@ -44,8 +44,20 @@ async function openRunner(settings: CodeSettings, warn: (text: string) => void):
     return new HereRunner(functions);
   }
   const { HookWorker } = await import("./hooks/hook-worker.ts");
-  const onEnd = (reason: string) => warn(`The worker of the hooks has ended: ${reason}.`);
+  const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
+
+/** Why a worker of hooks has ended, as the log says it. */
+const whyEnded = {
+  time: "was ended, because a call took too long",
+  memory: "has ended, because it needed too much memory",
+  exit: "has ended, because the code ended it",
+  throw: "has ended, because of an error that nothing handles",
+  load: "cannot load the configuration",
+  promise: "has ended",
+  result: "has ended",
+  lost: "cannot be ended, and can need more and more memory. Restart the service",
+} as const;
 
 export const loaded: Loaded<CodeSettings, OpenCode> = { openWriteHooks, open };

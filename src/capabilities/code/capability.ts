@@ -76,7 +76,7 @@ function requireRelations(
       didYouMean(each, known) ||
       (known.length > 0
         ? ` Known names: ${known.join(", ")}.`
-        : " The collection has none: declare one in references.");
+        : " The collection has no such relation: declare it in references.");
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

@@ -65,7 +65,7 @@ const failing = {
   surrogate: /surrogate/,
   cycle: /at \/self contains itself/,
   deep: /nested too deeply/,
-  getter: /at \/x has a getter/,
+  getter: /at \/x has a function/,
   proxy: /a proxy/,
   id: /cannot set or change the id/,
   size: /more than 1048576 bytes/,

@@ -5,7 +5,7 @@ import type { HookRunner } from "./hooks/hook-worker.ts";
 import type { CodeSettings } from "./settings.ts";
 
 /** The open code of one thread. */
-export type OpenCode = Pick<OpenCapability, "writeHooks" | "prepare" | "stop">;
+export type OpenCode = Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop">;
 
 async function open({ service }: Core, settings: CodeSettings): Promise<OpenCode> {
   const { log, collections } = service;
@@ -13,7 +13,12 @@ async function open({ service }: Core, settings: CodeSettings): Promise<OpenCode
   const opened = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
   return opened === undefined
     ? {}
-    : { writeHooks: opened.hooks, prepare: () => opened.ready(), stop: () => opened.stop() };
+    : {
+        writeHooks: opened.hooks,
+        prepare: () => opened.ready(),
+        isFailing: () => opened.isFailing(),
+        stop: () => opened.stop(),
+      };
 }
 
 async function openWriteHooks(
@@ -33,6 +38,7 @@ async function openWriteHooks(
       runner.ready().catch((error: Error) => {
         throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
       }),
+    isFailing: () => runner.isFailing(),
     stop: () => runner.stop(),
   };
 }

@@ -11,7 +11,7 @@ export interface OpenCode extends OpenCapability {
 }
 
 async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
-  if (settings.collections.size === 0) return { writeHooks: undefined };
+  if (settings.collections.size + settings.computed.size === 0) return { writeHooks: undefined };
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
   const runner = await runnerFor(core, settings);
   return {

@@ -11,6 +11,7 @@ import { jsonLimits } from "../../../http/protocol/content.ts";
 import type { Limits } from "../../../http/settings.ts";
 import { parseJson, requireObject } from "../../../json/parse.ts";
 import { subjectAt, toFragment } from "../../../json/pointer.ts";
+import { Computation, ComputingFailed } from "../computed/computation.ts";
 import type { Refusal } from "../public.ts";
 import type { CodeSettings, CollectionCode } from "../settings.ts";
 import type { HookInput } from "./hook-call.ts";
@@ -25,14 +26,38 @@ interface Parts {
 
 /** The hooks of all collections. */
 export function createWriteHooks(
-  { collections }: Pick<CodeSettings, "collections">,
+  { collections, computed }: Pick<CodeSettings, "collections" | "computed">,
   parts: Parts,
 ): WriteHooks {
   const time = new RequestTime(parts.limits.handlerTimeoutMs);
+  const names = new Set([...collections.keys(), ...computed.keys()]);
   const all = new Map(
-    [...collections].map(([name, code]) => [name, hooksOf(name, code, { ...parts, time })] as const),
+    [...names].map((name) => {
+      const attributes = computed.get(name);
+      const hooks = hooksOf(name, collections.get(name) ?? noHooks, { ...parts, time });
+      const computation = attributes && new Computation(name, attributes, parts);
+      return [name, computation === undefined ? hooks : withComputed(hooks, computation, time)] as const;
+    }),
   );
   return { of: (collection) => all.get(collection) };
+}
+
+const noHooks: CollectionCode = { hasBefore: false, hasValidate: false, with: [] };
+
+/** The same hooks, which compute attributes from what `before` has completed. */
+function withComputed(hooks: CollectionHooks, computation: Computation, time: RequestTime): CollectionHooks {
+  return {
+    ...hooks,
+    complete: async (write, attributes) => {
+      const completed = await (hooks.complete?.(write, attributes) ?? attributes);
+      time.require(write, computation.place);
+      try {
+        return await computation.complete(completed);
+      } catch (error) {
+        throw error instanceof ComputingFailed ? codeFailed(computation.place, error.message) : error;
+      }
+    },
+  };
 }
 
 function hooksOf(

@@ -15,7 +15,7 @@ import type { OwnCollection } from "./http/endpoint/router.ts";
 import type { Described } from "./http/openapi/described.ts";
 import type { Asked, Result } from "./http/operations/result.ts";
 import type { JoinCommit, Participant } from "./http/participant.ts";
-import type { KeyAdministration, Service } from "./http/service.ts";
+import type { KeyAdministration, Service, Unfinished } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import type { Mirrored } from "./import/item-reader.ts";
 import type { Family, MetricsSource } from "./observe/metrics-source.ts";
@@ -266,6 +266,10 @@ export interface OpenCapability {
   readonly participants?: ReadonlyMap<string, Participant>;
   /** Functions that take part in the writes of declared collections. Only one capability can have it. */
   readonly writeHooks?: WriteHooks | undefined;
+  /** The store as requests read it, such as with lists that refuse what is not complete. */
+  overStore?<S extends Service["store"]>(store: S): S;
+  /** What the service still does in a collection; `undefined` if nothing. Only one capability can have it. */
+  readonly unfinished?: ((collection: string) => Promise<Unfinished | undefined>) | undefined;
   /** Adds changes to each commit. Only one capability can have it. */
   readonly joinCommit?: JoinCommit | undefined;
   /** Opens a further kind of credential. Called once, after the first try to reach the store, even if that failed. Throws StartError. */

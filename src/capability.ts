@@ -10,6 +10,7 @@ import type { Rules } from "./access/rules.ts";
 import type { Collection } from "./collection/collection.ts";
 import type { WriteHooks } from "./collection/write-hooks.ts";
 import type { CommandLine, CommandRow } from "./command.ts";
+import type { StartFault } from "./errors.ts";
 import type { Endpoint } from "./http/endpoint/endpoint.ts";
 import type { OwnCollection } from "./http/endpoint/router.ts";
 import type { Described } from "./http/openapi/described.ts";
@@ -54,6 +55,8 @@ export interface Capability<
     declaration: Readonly<Record<string, unknown>>,
     place: string,
   ): Readonly<Record<string, unknown>> | undefined;
+  /** A fault of a declaration that `declare` has completed, at the place where the configuration has it. */
+  explainFault?(fault: StartFault, declaration: Readonly<Record<string, unknown>>, place: string): StartFault;
   /** Its settings. Throws StartError, also if one of its options has a fault. */
   settings(get: Get<Options>, around: Surroundings): Settings;
   /** Checks that the rest of the configuration fits its settings. Throws StartError. */

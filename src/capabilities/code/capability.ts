@@ -7,7 +7,12 @@ import { StartError } from "../../errors.ts";
 import { option } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
-import { declareComputed, readComputed, requireSources } from "./computed/computed-options.ts";
+import {
+  declareComputed,
+  explainComputed,
+  readComputed,
+  requireSources,
+} from "./computed/computed-options.ts";
 import type { CodeSettings } from "./settings.ts";
 
 export const code = define({
@@ -27,6 +32,7 @@ export const code = define({
   members: ["hooks", "computed"],
   functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "collections.*.computed.*.value"],
   declare: declareComputed,
+  explainFault: explainComputed,
   settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
     if (file !== undefined && extname(file) === ".json") requireNone(["hooks", "computed"], declared);
     const faults = new StartFaults();

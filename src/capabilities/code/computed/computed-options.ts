@@ -6,7 +6,7 @@ import { mustBe, suggest, withKnownMembers } from "../../../collection/messages.
 import { formatPath } from "../../../collection/paths.ts";
 import { timestampNames } from "../../../collection/timestamps.ts";
 import { readMembers, StartFaults } from "../../../errors/start-faults.ts";
-import { StartError } from "../../../errors.ts";
+import { StartError, type StartFault } from "../../../errors.ts";
 import { isObject } from "../../../json/values.ts";
 import { requireFunction } from "../code-options.ts";
 import type { ComputedAttribute, ComputedAttributes } from "../settings.ts";
@@ -127,8 +127,8 @@ function requireUndeclared(
   };
   if (isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, name))
     refuse(
-      ["schema", "properties", name],
-      `${place}.schema/properties/${name}: ${at} declares this attribute. Remove it here, and write its schema there.`,
+      ["computed", name],
+      `${at}: the schema declares "${name}" too. Remove it there, and write its schema in ${at}.schema.`,
     );
   if (isObject(attributes) && isObject(attributes[name]) && attributes[name].readOnly === false)
     refuse(
@@ -150,6 +150,19 @@ function requireUndeclared(
       ["computed", name],
       `${at}: with timestamps, the service itself sets "${name}". Choose another name.`,
     );
+}
+
+/** A fault in the schema of a computed attribute, at the place where the configuration has this schema. */
+export function explainComputed(fault: StartFault, { computed }: Declaration, place: string): StartFault {
+  const [member, keyword, name = "", ...inner] = fault.path;
+  const isOwn = isObject(computed) && Object.hasOwn(computed, name);
+  if (member !== "schema" || keyword !== "properties" || !isOwn) return fault;
+  const within = inner.length === 0 ? "" : ` at ${inner.join("/")}`;
+  const reason = fault.text.slice(fault.text.indexOf(": "));
+  return {
+    path: ["computed", name, "schema", ...inner],
+    text: `${place}.computed.${name}.schema${within}${reason}`,
+  };
 }
 
 /** A collection without a schema still has any other attributes. A schema that is no object is reported elsewhere. */

@@ -23,6 +23,8 @@ export class ComputedWork {
   readonly #recomputes = new Map<string, Recompute>();
   readonly #newRunner: () => Promise<HookRunner>;
   #runner: HookRunner | undefined;
+  #isPrepared = false;
+  #works = false;
   readonly incomplete: Incomplete;
 
   /** `newRunner` starts a worker for this work alone, so that requests do not wait for it. */
@@ -59,13 +61,21 @@ export class ComputedWork {
     if (works) await this.#note();
     await this.incomplete.look();
     const awaited = [...this.incomplete.names].filter((name) => this.#isInRules(name));
-    if (awaited.length === 0) return;
-    if (works) await this.#recomputing.finish(awaited);
-    else if (this.#core.service.readOnly) throw incompleteRule(awaited[0] as string);
+    if (works && awaited.length > 0) await this.#recomputing.finish(awaited);
+    else if (awaited[0] !== undefined && this.#core.service.readOnly) throw incompleteRule(awaited[0]);
+    this.#isPrepared = true;
+    this.#begin();
   }
 
+  /** Begins the work as soon as the store is prepared. */
   start({ works }: ThreadWork): void {
-    if (works && this.incomplete.names.size > 0) this.#recomputing.start([...this.incomplete.names]);
+    this.#works = works;
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (!this.#isPrepared || !this.#works || this.incomplete.names.size === 0) return;
+    this.#recomputing.start([...this.incomplete.names]);
   }
 
   async stop(): Promise<void> {
@@ -75,21 +85,26 @@ export class ComputedWork {
 
   /** Stores what the configuration declares now, and forgets what it no longer declares. */
   async #note(): Promise<void> {
+    for (const [name, declared] of this.#declared) await this.#noteOne(name, declared);
+    await forgetUndeclared(this.#records, this.#declared, this.#core.service.now());
+  }
+
+  async #noteOne(name: string, declared: ComputedAttributes): Promise<void> {
     const { store, service } = this.#core;
-    for (const [name, declared] of this.#declared) {
-      const before = await this.#records.read(name);
-      for (const [attribute, { version }] of declared) {
-        const stored = before?.value.attributes[attribute]?.version ?? 0;
-        if (stored > version) throw lowerVersion({ collection: name, attribute, version, stored });
-      }
-      const isEmpty = (await store.count(name)) === 0;
-      const next = recordNow(before?.value, declared, { isEmpty });
-      if (next === before?.value) continue;
-      await this.#records.write(name, before, next, { at: service.now() }).catch((error: unknown) => {
-        if (!isOvertaken(error)) throw error; // another instance has noted the same
-      });
+    const before = await this.#records.read(name);
+    for (const [attribute, { version }] of declared) {
+      const stored = before?.value.attributes[attribute]?.version ?? 0;
+      if (stored > version) throw lowerVersion({ collection: name, attribute, version, stored });
     }
-    await forgetUndeclared(this.#records, this.#declared, service.now());
+    const isEmpty = (await store.count(name)) === 0;
+    const next = recordNow(before?.value, declared, { isEmpty });
+    if (next === before?.value) return;
+    try {
+      await this.#records.write(name, before, next, { at: service.now() });
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      await this.#noteOne(name, declared); // another instance has noted something
+    }
   }
 
   /** Throws StartError if a function gets an attribute that the service itself changes without computing. */

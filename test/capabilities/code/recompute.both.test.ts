@@ -268,3 +268,60 @@ test("writes in the meantime are never lost", async (t) => {
     assert.equal(n, Number(id.slice(6)) + (title === undefined ? 0 : 1), id);
   }
 });
+
+test("integer ids, timestamps and no history make no difference", async (t) => {
+  const start = await storeFor(t);
+  const configOf = (members: string) => `
+    export default {
+      history: "none",
+      collections: {
+        orders: {
+          id: "integer",
+          timestamps: true,
+          schema: { type: "object", properties: { n: { type: "integer" } } },
+          ${members}
+        },
+      },
+    };`;
+  const plain = await start({ module: configOf("") });
+  const imported = await plain.send({
+    method: "POST",
+    path: "/api/v1/orders/_import",
+    headers: { "content-type": "application/x-ndjson" },
+    body: Array.from({ length: 1_100 }, (_, n) => `{"n":${n}}\n`).join(""),
+  });
+  assert.equal(imported.status, 200, imported.text);
+  type Stamped = { id: number; n: number; total: number; createdAt: string; updatedAt: string };
+  const before = (await allOf(plain)) as unknown as Stamped[];
+  const computed =
+    'computed: { total: { schema: { type: "number" }, from: ["n"], value: ({ n }) => (n === 0 ? undefined : n + 1) } },';
+  const service = await start({ module: configOf(computed) });
+  await untilComplete(service);
+  const all = (await allOf(service)) as unknown as Stamped[];
+  assert.equal(all.length, 1_100);
+  assert.deepEqual(all[0], before[0], "without a value, the resource does not change");
+  for (const [index, { id, n, total, createdAt, updatedAt }] of all.entries()) {
+    if (index === 0) continue;
+    assert.equal(total, n + 1, String(id));
+    assert.equal(createdAt, before[index]?.createdAt);
+    assert.ok(updatedAt > (before[index]?.updatedAt ?? ""));
+  }
+});
+
+test("attributes that follow an account cannot be sources", async (t) => {
+  const start = await storeFor(t);
+  const module = `export default {
+    auth: { users: { collection: "people", signUp: "open", mirror: { email: "email" } } },
+    collections: {
+      people: {
+        access: { read: "authenticated", write: "authenticated" },
+        schema: { type: "object", properties: { email: { type: "string", readOnly: true } } },
+        computed: { domain: { from: ["email"], value: ({ email }) => email?.split("@")[1] } },
+      },
+    },
+  };`;
+  await assert.rejects(start({ module }), {
+    message:
+      'collections.people.computed.domain: the service itself changes "email" to what the account has, and computes nothing then. Compute without it.',
+  });
+});

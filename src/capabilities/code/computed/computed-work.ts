@@ -107,15 +107,15 @@ export class ComputedWork {
     }
   }
 
-  /** Throws StartError if a function gets an attribute that the service itself changes without computing. */
+  /** Throws StartError if something is computed from an attribute that the service itself changes without computing. */
   #requireOwnSources(): void {
     for (const [name, declared] of this.#declared) {
       const mirrored = this.#core.service.participants.get(name)?.mirrored;
       for (const [attribute, { from }] of declared) {
-        const found = from.find((each) => mirrored?.attributes.includes(each));
+        const found = [attribute, ...from].find((each) => mirrored?.attributes.includes(each));
         if (found === undefined) continue;
         throw new StartError(
-          `collections.${name}.computed.${attribute}.from: the service itself changes "${found}", and computes nothing then. Compute without it.`,
+          `collections.${name}.computed.${attribute}: the service itself changes "${found}" to what the account has, and computes nothing then. Compute without it.`,
         );
       }
     }

@@ -33,7 +33,7 @@ export const code = define({
   functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "collections.*.computed.*.value"],
   declare: declareComputed,
   explainFault: explainComputed,
-  settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+  settings: (get, { file, declared, content }): CodeSettings => {
     if (file !== undefined && extname(file) === ".json") requireNone(["hooks", "computed"], declared);
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
@@ -90,7 +90,7 @@ function requireRelations(
       didYouMean(each, known) ||
       (known.length > 0
         ? ` Known names: ${known.join(", ")}.`
-        : " The collection has none: declare one in references.");
+        : " The collection has no such relation: declare it in references.");
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

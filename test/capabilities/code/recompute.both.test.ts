@@ -307,21 +307,3 @@ test("integer ids, timestamps and no history make no difference", async (t) => {
     assert.ok(updatedAt > (before[index]?.updatedAt ?? ""));
   }
 });
-
-test("attributes that follow an account cannot be sources", async (t) => {
-  const start = await storeFor(t);
-  const module = `export default {
-    auth: { users: { collection: "people", signUp: "open", mirror: { email: "email" } } },
-    collections: {
-      people: {
-        access: { read: "authenticated", write: "authenticated" },
-        schema: { type: "object", properties: { email: { type: "string", readOnly: true } } },
-        computed: { domain: { from: ["email"], value: ({ email }) => email?.split("@")[1] } },
-      },
-    },
-  };`;
-  await assert.rejects(start({ module }), {
-    message:
-      'collections.people.computed.domain: the service itself changes "email" to what the account has, and computes nothing then. Compute without it.',
-  });
-});

@@ -30,19 +30,17 @@ export function createWriteHooks(
   parts: Parts,
 ): WriteHooks {
   const time = new RequestTime(parts.limits.handlerTimeoutMs);
-  const names = new Set([...collections.keys(), ...computed.keys()]);
   const all = new Map(
-    [...names].map((name) => {
-      const attributes = computed.get(name);
-      const hooks = hooksOf(name, collections.get(name) ?? noHooks, { ...parts, time });
-      const computation = attributes && new Computation(name, attributes, parts);
-      return [name, computation === undefined ? hooks : withComputed(hooks, computation, time)] as const;
-    }),
+    [...collections].map(([name, code]) => [name, hooksOf(name, code, { ...parts, time })] as const),
   );
-  return { of: (collection) => all.get(collection) };
+  const computing = new Map<string, CollectionHooks>();
+  for (const [name, attributes] of computed) {
+    const computation = new Computation(name, attributes, parts);
+    all.set(name, withComputed(all.get(name) ?? {}, computation, time));
+    computing.set(name, withComputed({}, computation, time));
+  }
+  return { of: (name) => all.get(name), ofSkipped: (name) => computing.get(name) };
 }
-
-const noHooks: CollectionCode = { hasBefore: false, hasValidate: false, with: [] };
 
 /** The same hooks, which compute attributes from what `before` has completed. */
 function withComputed(hooks: CollectionHooks, computation: Computation, time: RequestTime): CollectionHooks {

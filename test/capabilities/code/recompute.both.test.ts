@@ -100,6 +100,18 @@ test("a new attribute is computed for stored resources, with a history and event
   );
 });
 
+test("stored resources can lack a new attribute that the schema requires", async (t) => {
+  const start = await storeFor(t);
+  const schema = '{ type: "object", properties: { n: { type: "integer" } } }';
+  await start({
+    module: `export default { collections: { orders: { schema: ${schema} } } };`,
+    seeds: seedsOf(3),
+  });
+  const service = await start({ module: withTotal() });
+  await untilComplete(service);
+  assert.ok((await allOf(service)).every(({ n, total }) => total === n * 2));
+});
+
 test("a higher version changes only resources whose value differs", async (t) => {
   const start = await storeFor(t);
   const first = await start({ module: withTotal(), seeds: seedsOf(600) });

@@ -7,13 +7,19 @@ import { until } from "../../until.ts";
 
 const count = 1_500;
 
-const configOf = (version: number) => `
+const configOf = (version: number, ms = 0) => `
+const slowly = (value) => {
+  const until = performance.now() + ${ms};
+  while (performance.now() < until);
+  return value;
+};
+
 export default {
   collections: {
     orders: {
       schema: { type: "object", properties: { n: { type: "integer" } } },
       computed: {
-        total: { schema: { type: "number" }, from: ["n"], version: ${version}, value: ({ n }) => n * ${version} },
+        total: { schema: { type: "number" }, from: ["n"], version: ${version}, value: ({ n }) => slowly(n * ${version}) },
       },
     },
   },
@@ -39,5 +45,26 @@ test("two instances compute each resource once, and both know when all are compl
     assert.equal((changes.json as unknown[]).length, 2, id);
   }
   await Promise.all(instances.map((each) => each.stop()));
+  await release();
+});
+
+test("an instance with an earlier function leaves the work to one with a later version", async () => {
+  const { url, release } = await openDatabase();
+  const store = { kind: "postgres", url } as const;
+  const orders = Array.from({ length: count }, (_, n) => ({ id: String(n).padStart(5, "0"), n: n + 1 }));
+  const early = await startService({ store, module: configOf(1, 2), seeds: { orders } });
+  const leftIn = async ({ send }: typeof early): Promise<number | undefined> => {
+    const { json } = await send({ path: "/api/v1/_collections" });
+    const { collections } = json as { collections: { computing?: { left: number } }[] };
+    return collections[0]?.computing?.left;
+  };
+  await until("some are computed", async () => ((await leftIn(early)) ?? 0) < count);
+  const late = await startService({ store, module: configOf(2) });
+  for (const each of [early, late])
+    await until("all are computed", async () => (await leftIn(each)) === undefined);
+  const { json } = await late.send({ path: "/api/v1/orders?sort=-n&limit=1000" });
+  for (const { n, total } of json as { n: number; total: number }[]) assert.equal(total, n * 2);
+  await early.stop();
+  await late.stop();
   await release();
 });

@@ -236,6 +236,16 @@ test("a value that does not fit its schema, or that another resource has, is not
   );
 });
 
+test("a value that stays the same must fit another schema", async (t) => {
+  const warnings: string[] = [];
+  const log = { info() {}, error() {}, warn: (text: unknown) => void warnings.push(String(text)) };
+  const start = await storeFor(t);
+  await untilComplete(await start({ module: withTotal(), seeds: seedsOf(2) }));
+  const service = await start({ module: withTotal({ schema: { type: "string" } }), log: log as never });
+  await until("the pass has ended", () => warnings.some((text) => text.includes("2 stored resources")));
+  assert.deepEqual(await computingIn(service), { attributes: ["total"], left: 2 });
+});
+
 test("an access rule that names the attribute makes the start wait", async (t) => {
   const start = await storeFor(t);
   const more = `access: { read: [{ where: { total: { gte: 1000 } } }] },`;

@@ -115,11 +115,26 @@ function stateNow(
   { version, from, schema }: ComputedAttribute,
   isEmpty: boolean,
 ): AttributeState {
-  const form = hash("sha256", JSON.stringify([from, schema]), "base64url").slice(0, 16);
+  const form = formOf({ from, schema });
   if (known !== undefined && (known.version > version || (known.version === version && known.form === form)))
     return known;
   const isNew = known === undefined || (known.isNew && !known.isComplete);
   return { version, form, isNew: isNew && !isEmpty, isComplete: isEmpty };
+}
+
+function formOf({ from, schema }: Pick<ComputedAttribute, "from" | "schema">): string {
+  return hash("sha256", JSON.stringify([from, schema]), "base64url").slice(0, 16);
+}
+
+/** Whether a record is about exactly these attributes. An instance with other code can have changed it. */
+export function isRecordOf({ attributes }: ComputedRecord, declared: ComputedAttributes): boolean {
+  return (
+    Object.keys(attributes).length === declared.size &&
+    [...declared].every(([name, attribute]) => {
+      const state = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+      return state?.version === attribute.version && state.form === formOf(attribute);
+    })
+  );
 }
 
 /** The record after a pass in which no function failed. */

@@ -61,7 +61,7 @@ export class ComputedWork {
     if (works) await this.#note();
     await this.incomplete.look();
     const awaited = [...this.incomplete.names].filter((name) => this.#isInRules(name));
-    if (works && awaited.length > 0) await this.#recomputing.finish(awaited);
+    if (works && awaited.length > 0) await this.#finish(awaited);
     else if (awaited[0] !== undefined && this.#core.service.readOnly) throw incompleteRule(awaited[0]);
     this.#isPrepared = true;
     this.#begin();
@@ -74,8 +74,18 @@ export class ComputedWork {
   }
 
   #begin(): void {
-    if (!this.#isPrepared || !this.#works || this.incomplete.names.size === 0) return;
-    this.#recomputing.start([...this.incomplete.names]);
+    const names = [...this.incomplete.names];
+    if (!this.#isPrepared || !this.#works || names.length === 0) return;
+    for (const name of names)
+      this.#core.service.log.info(`collections.${name}.computed: stored resources are computed again.`);
+    this.#recomputing.start(names);
+  }
+
+  async #finish(collections: readonly string[]): Promise<void> {
+    this.#core.service.log.info(
+      `The start waits for computed attributes that access rules name: ${collections.join(", ")}.`,
+    );
+    await this.#recomputing.finish(collections);
   }
 
   async stop(): Promise<void> {
@@ -145,16 +155,15 @@ export class ComputedWork {
     const { store, service } = this.#core;
     this.#runner ??= await this.#newRunner();
     const { limits } = service.settings;
+    const declared: ComputedAttributes = this.#declared.get(name) ?? new Map();
     const recompute = new Recompute({
       store,
       records: this.#records,
       collection: service.collections().get(name) as Collection,
-      computation: new Computation(name, this.#declared.get(name) ?? new Map(), {
-        runner: this.#runner,
-        limits,
-      }),
+      declared,
+      computation: new Computation(name, declared, { runner: this.#runner, limits }),
       now: service.now,
-      warn: (text) => service.log.warn(text),
+      log: service.log,
     });
     this.#recomputes.set(name, recompute);
     return recompute;

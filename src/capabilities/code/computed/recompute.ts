@@ -8,25 +8,38 @@ import { describeViolations } from "../../../collection/messages.ts";
 import { isAbout, resourceText } from "../../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../collection/timestamps.ts";
 import { Problem } from "../../../errors.ts";
+import type { Log } from "../../../http/service.ts";
 import { isOvertaken, type Versioned } from "../../../records.ts";
 import type { Change } from "../../../store/port/commit.ts";
 import type { ServingStore } from "../../../store/port/store.ts";
 import type { Stored } from "../../../store/port/stored.ts";
+import type { ComputedAttributes } from "../settings.ts";
 import { type Computation, ComputingFailed } from "./computation.ts";
-import { type ComputedRecord, type ComputedRecords, completed, incompleteIn } from "./computed-records.ts";
+import {
+  type ComputedRecord,
+  type ComputedRecords,
+  completed,
+  incompleteIn,
+  isRecordOf,
+} from "./computed-records.ts";
 
 /** What computes again. */
 export interface RecomputeParts {
   store: ServingStore;
   records: ComputedRecords;
   collection: Collection;
+  /** The attributes of the collection. */
+  declared: ComputedAttributes;
   computation: Computation;
   /** Unix time in milliseconds. */
   now: () => number;
-  warn: (text: string) => void;
+  log: Pick<Log, "info" | "warn">;
 }
 
-/** Where a collection stands after a step. `stuck`: a pass has ended that changed nothing, and functions fail. */
+/**
+ * Where a collection stands after a step. `complete`: this instance has nothing more to do, perhaps because one with other code has taken
+ * over. `stuck`: a pass has ended that changed nothing, and functions fail.
+ */
 export type Standing = "continues" | "complete" | "stuck";
 
 /** The most resources in one commit. */
@@ -62,9 +75,10 @@ export class Recompute {
 
   /** Computes the next resources. It changes nothing after the signal is aborted. Throws the problems of the store. */
   async step(signal: AbortSignal): Promise<Standing> {
-    const { store, records, collection, now } = this.#parts;
+    const { store, records, collection, declared, now } = this.#parts;
     const before = await records.read(this.#name);
-    if (before === undefined || incompleteIn(before.value).length === 0) return "complete";
+    if (before === undefined || !isRecordOf(before.value, declared)) return "complete";
+    if (incompleteIn(before.value).length === 0) return "complete";
     const { after } = before.value;
     const { items, more } = await store.list({
       collection: this.#name,
@@ -130,10 +144,10 @@ export class Recompute {
     const refused = this.#refused.get(id);
     try {
       if (refused !== undefined) throw new ComputingFailed(refused);
-      const attributes = clientAttributes(collection, JSON.parse(text) as Record<string, unknown>);
+      const attributes = clientAttributes(collection, parsed(text));
       const next = await this.#parts.computation.complete(attributes);
-      if (next === attributes) return "same";
       requireFitting(collection, next);
+      if (next === attributes) return "same";
       const all = collection.timestamps ? withTimestamps(next, at, stored) : next;
       return {
         key: { collection: this.#name, id },
@@ -150,7 +164,7 @@ export class Recompute {
   #warnOnce(failure: ComputingFailed | undefined): void {
     if (failure === undefined || this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#parts.warn(
+    this.#parts.log.warn(
       `${this.#parts.computation.place}: a stored resource could not be computed again, ${failure.message}`,
     );
   }
@@ -159,9 +173,14 @@ export class Recompute {
     const hasChanged = this.#hasChanged;
     this.#hasChanged = false;
     this.#hasWarned = false;
-    if (failed === 0) return "complete";
-    const { computation, warn } = this.#parts;
-    warn(`${computation.place}: ${failed} stored resources are not computed. The service tries them again.`);
+    const { computation, log } = this.#parts;
+    if (failed === 0) {
+      log.info(`${computation.place}: all stored resources are computed.`);
+      return "complete";
+    }
+    log.warn(
+      `${computation.place}: ${failed} stored resources are not computed. The service tries them again.`,
+    );
     return hasChanged ? "continues" : "stuck";
   }
 }
@@ -169,6 +188,14 @@ export class Recompute {
 /** The record at the end of a pass. If functions have failed, another pass follows. */
 function endOf(passed: ComputedRecord): ComputedRecord {
   return passed.failed === 0 ? completed(passed) : { ...passed, after: null, done: 0, failed: 0 };
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new ComputingFailed("its text is damaged.");
+  }
 }
 
 /** Throws ComputingFailed if a computed value does not fit its schema. What else does not fit was stored before. */

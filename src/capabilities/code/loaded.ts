@@ -15,7 +15,7 @@ import type { CodeSettings } from "./settings.ts";
 /** The open code of one thread. */
 export type OpenCode = Pick<
   OpenCapability,
-  "writeHooks" | "overStore" | "unfinished" | "prepare" | "start" | "stop"
+  "writeHooks" | "overStore" | "unfinished" | "prepare" | "isFailing" | "start" | "stop"
 >;
 
 async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
@@ -35,6 +35,7 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
       await opened.ready();
       await (work?.prepare(thread) ?? forgetComputed(core, thread));
     },
+    isFailing: () => opened.isFailing(),
     start: (thread) => work?.start(thread),
     stop: async () => {
       await work?.stop();
@@ -75,6 +76,7 @@ async function openWriteHooks(
       runner.ready().catch((error: Error) => {
         throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
       }),
+    isFailing: () => runner.isFailing(),
     stop: () => runner.stop(),
   };
 }

@@ -1,6 +1,7 @@
 /** The code of the configuration, as the core loads it. */
 import type {
   AroundHooks,
+  CheckedConfiguration,
   Core,
   Loaded,
   OpenCapability,
@@ -104,4 +105,12 @@ const whyEnded = {
   lost: "cannot be ended, and can need more and more memory. Restart the service",
 } as const;
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { openWriteHooks, open };
+async function warnings(
+  { computed }: CodeSettings,
+  { collections }: CheckedConfiguration,
+): Promise<string[]> {
+  const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");
+  return warningsAboutComputed(computed, collections);
+}
+
+export const loaded: Loaded<CodeSettings, OpenCode> = { warnings, openWriteHooks, open };

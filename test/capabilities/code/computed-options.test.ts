@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { warningsAboutComputed } from "../../../src/capabilities/code/computed/computed-warnings.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { StartError } from "../../../src/errors.ts";
 import { makeFolder } from "../../folder.ts";
@@ -149,5 +150,22 @@ test("a JSON file cannot have computed attributes", async () => {
   const content = { collections: { orders: { computed: { total: { from: ["lines"], value: "x" } } } } };
   assert.deepEqual(await faultsOf(JSON.stringify(content), "json"), [
     `${at}: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
+  ]);
+});
+
+test("a check warns about a value that shows something of a hidden attribute", async () => {
+  const config = `const value = () => 1; export default { auth: { keys: true }, collections: { offers: {
+    attributes: { cost: { roles: ["buyers"] }, margin: { roles: ["buyers"] }, pin: { writeOnly: true } },
+    computed: { margin: { from: ["cost"], value }, isDear: { from: ["cost", "price"], value }, hint: { from: ["pin"], value } },
+  } } };`;
+  writeFileSync(join(folder, "warned.config.ts"), config);
+  const { code, collections } = await loadConfig({
+    cwd: folder,
+    flags: { config: "warned.config.ts" },
+    env: {},
+  });
+  assert.deepEqual(warningsAboutComputed(code.computed, collections), [
+    'collections.offers.computed.isDear is computed from "cost", which fewer callers can see. Its value can reveal something about "cost".',
+    'collections.offers.computed.hint is computed from "pin", which fewer callers can see. Its value can reveal something about "pin".',
   ]);
 });

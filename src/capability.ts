@@ -10,12 +10,13 @@ import type { Rules } from "./access/rules.ts";
 import type { Collection } from "./collection/collection.ts";
 import type { WriteHooks } from "./collection/write-hooks.ts";
 import type { CommandLine, CommandRow } from "./command.ts";
+import type { StartFault } from "./errors.ts";
 import type { Endpoint } from "./http/endpoint/endpoint.ts";
 import type { OwnCollection } from "./http/endpoint/router.ts";
 import type { Described } from "./http/openapi/described.ts";
 import type { Asked, Result } from "./http/operations/result.ts";
 import type { JoinCommit, Participant } from "./http/participant.ts";
-import type { KeyAdministration, Service } from "./http/service.ts";
+import type { KeyAdministration, Service, Unfinished } from "./http/service.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
 import type { Mirrored } from "./import/item-reader.ts";
 import type { Family, MetricsSource } from "./observe/metrics-source.ts";
@@ -54,6 +55,8 @@ export interface Capability<
     declaration: Readonly<Record<string, unknown>>,
     place: string,
   ): Readonly<Record<string, unknown>> | undefined;
+  /** A fault of a declaration that `declare` has completed, at the place where the configuration has it. */
+  explainFault?(fault: StartFault, declaration: Readonly<Record<string, unknown>>, place: string): StartFault;
   /** Its settings. Throws StartError, also if one of its options has a fault. */
   settings(get: Get<Options>, around: Surroundings): Settings;
   /** Checks that the rest of the configuration fits its settings. Throws StartError. */
@@ -285,6 +288,10 @@ export interface OpenCapability {
   readonly participants?: ReadonlyMap<string, Participant>;
   /** Functions that take part in the writes of declared collections. Only one capability can have it. */
   readonly writeHooks?: WriteHooks | undefined;
+  /** The store as requests read it, such as with lists that refuse what is not complete. */
+  overStore?<S extends Service["store"]>(store: S): S;
+  /** What the service still does in a collection; `undefined` if nothing. Only one capability can have it. */
+  readonly unfinished?: ((collection: string) => Promise<Unfinished | undefined>) | undefined;
   /** Adds changes to each commit. Only one capability can have it. */
   readonly joinCommit?: JoinCommit | undefined;
   /** Opens a further kind of credential. Called once, after the first try to reach the store, even if that failed. Throws StartError. */

@@ -9,7 +9,7 @@ import { reservedIdViolations } from "./collection/ids.ts";
 import { describeViolations } from "./collection/messages.ts";
 import { formatPath } from "./collection/paths.ts";
 import { type Reference, type ReferencedId, referencedIds } from "./collection/references.ts";
-import { type Attributes, withoutId } from "./collection/resource.ts";
+import { type Attributes, isAbout, withoutId } from "./collection/resource.ts";
 import { clientAttributes, timestampViolations } from "./collection/timestamps.ts";
 import { pathsOf } from "./collection/unique.ts";
 import type { Config } from "./config.ts";
@@ -224,7 +224,7 @@ const openCheck: Record<AnyCheckName, (collection: Collection) => Check> = {
   schema: (collection) => ({
     violationsOf: ({ attributes }) => [
       ...timestampViolations(collection, attributes),
-      ...collection.validate(clientAttributes(collection, attributes)),
+      ...exceptComputed(collection, collection.validate(clientAttributes(collection, attributes))),
     ],
     close() {},
   }),
@@ -232,6 +232,12 @@ const openCheck: Record<AnyCheckName, (collection: Collection) => Check> = {
   unique: openUniqueCheck,
   references: openReferenceCheck,
 };
+
+/** The service still computes these attributes, so their values do not have to fit yet. */
+function exceptComputed({ computes }: Collection, violations: readonly Violation[]): readonly Violation[] {
+  if (computes === undefined) return violations;
+  return violations.filter((each) => !computes.values().some((name) => isAbout(each, name)));
+}
 
 /** Finds values of unique attributes that an earlier resource has. */
 function openUniqueCheck({ unique }: Collection): Check {

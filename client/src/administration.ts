@@ -41,6 +41,8 @@ export interface CollectionDetails {
   readonly operations: readonly Action[];
   /** The number of resources, if the caller can list all of them. */
   readonly count?: number;
+  /** The computed attributes that are not complete, and how many resources are left, if the caller can list all of them. */
+  readonly computing?: { readonly attributes: readonly string[]; readonly left?: number };
   /**
    * About how many bytes of the database the collection takes, with its history, indexes and search words. For administrators.
    * Missing if the service could not find it out quickly.

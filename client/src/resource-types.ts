@@ -21,7 +21,7 @@ export type ResourceOrId<D> = IdOf<D> | { readonly id: IdOf<D> };
 
 /** A resource in a response. */
 export type ResourceOf<D> = Flat<
-  { readonly id: IdOf<D> } & Without<AttributesOf<D>, Secrets<D>> & Timestamps<D>
+  { readonly id: IdOf<D> } & Without<AttributesOf<D>, Secrets<D>> & ComputedOf<D> & Timestamps<D>
 >;
 
 /** A deleted resource as it was. */
@@ -80,6 +80,11 @@ export type JsonPatchOperation =
 
 type AttributesOf<D> = D extends { readonly schema: infer S } ? FromSchema<S> : Record<string, unknown>;
 
+/** The attributes that the service computes. Resources can lack them until all are computed. */
+type ComputedOf<D> = D extends { readonly computed: infer All }
+  ? { readonly [K in keyof All]?: All[K] extends { readonly schema: infer S } ? FromSchema<S> : unknown }
+  : unknown;
+
 type Timestamps<D> = D extends { readonly timestamps: true }
   ? { readonly createdAt?: string; readonly updatedAt?: string } // resources older than the option may lack them
   : unknown;
@@ -95,6 +100,7 @@ type Defaulted<D> =
 type Secrets<D> = Marked<D, { readonly writeOnly: true }>;
 
 type Fixed<D> =
+  | (D extends { readonly computed: infer All } ? keyof All : never)
   | Marked<D, { readonly readOnly: true }>
   | (D extends { readonly timestamps: true } ? "createdAt" | "updatedAt" : never);
 

@@ -17,6 +17,7 @@ import type {
 import type { Collection } from "../collection/collection.ts";
 import type { CommandLine, CommandRow } from "../command.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
+import type { StartFault } from "../errors.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { AddedEndpoints } from "../http/endpoints/endpoint-table.ts";
 import type { HttpSettings } from "../http/settings.ts";
@@ -81,7 +82,15 @@ export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
 /** A face without its exact types. */
 type Face = Pick<
   Capability,
-  "secrets" | "members" | "functions" | "declare" | "check" | "isCredential" | "encryptsFor" | "forHttp"
+  | "secrets"
+  | "members"
+  | "functions"
+  | "declare"
+  | "explainFault"
+  | "check"
+  | "isCredential"
+  | "encryptsFor"
+  | "forHttp"
 > & {
   readonly name: CapabilityName;
 };
@@ -130,6 +139,17 @@ export function completeDeclaration(
   place: string,
 ): Readonly<Record<string, unknown>> {
   return faces.reduce((given, { declare }) => declare?.(given, place) ?? given, declaration);
+}
+
+/** The faults of a completed declaration, each at the place where the configuration has it. */
+export function explainFaults(
+  faults: readonly StartFault[],
+  declaration: Readonly<Record<string, unknown>>,
+  place: string,
+): StartFault[] {
+  return faults.map((fault) =>
+    faces.reduce((found, { explainFault }) => explainFault?.(found, declaration, place) ?? found, fault),
+  );
 }
 
 /** The environment variables with secrets of capabilities that a message suggests. */

@@ -40,6 +40,8 @@ export interface Collection {
   timestamps: boolean;
   /** The attribute with the time from which a resource does not exist any more. @default resources do not expire */
   expires?: SortKey | undefined;
+  /** The attributes that the service computes. Stored resources can still lack them, or have earlier values. @default none */
+  computes?: ReadonlySet<string>;
   /** The rules for single attributes. */
   attributeRules: readonly AttributeRule[];
   /**

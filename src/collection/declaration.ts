@@ -61,6 +61,12 @@ export interface CollectionDeclaration {
   readonly attributes?: AttributesDeclaration;
 }
 
+/** A declaration with what follows from members that capabilities read (`declare` of a face). */
+export interface CompletedDeclaration extends CollectionDeclaration {
+  /** The attributes that the service computes. No configuration has this member. @default none */
+  readonly computes?: readonly string[];
+}
+
 /** A collection as declared. Throws StartError with all faults of the declaration. Without `readWhere`, `unique` has no filters. */
 export async function defineCollection(
   name: string,
@@ -89,7 +95,7 @@ export interface CollectionReading {
 /** Reads a declaration option by option. Adds its faults, each below the name of its option. */
 export async function readCollection(
   name: string,
-  declaration: CollectionDeclaration,
+  declaration: CompletedDeclaration,
   { faults, readWhere }: { faults: StartFaults; readWhere: ReadWhere },
 ): Promise<CollectionReading> {
   const at = `collections.${name}`;
@@ -148,6 +154,7 @@ export async function readCollection(
       requirePreconditions: requirePreconditions(),
       defaults: defaults(),
       expires: expires(),
+      ...(declaration.computes && { computes: new Set(declaration.computes) }),
       attributeRules: attributeRules(),
       visibility: visibilityOf(attributeRules(), []),
     }),

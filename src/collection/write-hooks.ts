@@ -8,6 +8,8 @@ import type { Attributes } from "./resource.ts";
 export interface WriteHooks {
   /** Those of a collection; `undefined` if it has none. */
   of(collection: string): CollectionHooks | undefined;
+  /** What a write needs that skips the functions of its collection, such as computed attributes; `undefined` if nothing. */
+  ofSkipped(collection: string): CollectionHooks | undefined;
 }
 
 /** The functions of one collection. They read nothing but what they get, so a write can call them again. */

@@ -167,8 +167,8 @@ export async function importInto(
     await sweepFor(store, config, inputs);
     const mirrored = await mirroredIn(config, store, collections);
     const around = { limits: http.limits, collections: () => collections, warn: say };
-    const hooked = skipHooks ? undefined : await openWriteHooks(config, around);
-    const by = { id: "import", caller: anonymous, now: Date.now() };
+    const hooked = await openWriteHooks(config, around);
+    const by = { id: "import", caller: anonymous, now: Date.now(), skipHooks };
     const progress = await startProgress(work);
     try {
       return await importAll(store, inputs, {

@@ -1,7 +1,7 @@
 /** Reads the collections of a configuration, with their access rules. */
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
-import { completeDeclaration } from "../capabilities/all.ts";
+import { completeDeclaration, explainFaults } from "../capabilities/all.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { readCollection } from "../collection/declaration.ts";
 import { requireDeclaredCollections } from "../collection/references.ts";
@@ -34,7 +34,7 @@ export async function readCollections(
       Object.keys(declarations()).map(async (name) => {
         const own = new StartFaults();
         const reading = await readOne(name, declarations(), { get, faults: own });
-        faults.read(["collections", name], () => own.throwIfAny());
+        faults.read(["collections", name], () => throwExplained(own, declarations()[name], name));
         return [name, reading] as const;
       }),
     ),
@@ -49,6 +49,16 @@ export async function readCollections(
     rules: new Map(rules().map(([name, each]) => [name, each()])),
     roles: rolesIn(declarations()),
   });
+}
+
+/** Throws the faults of a collection, if there are any. A capability can have declared what has a fault. */
+function throwExplained(faults: StartFaults, declaration: unknown, name: string): void {
+  try {
+    faults.throwIfAny();
+  } catch (error) {
+    if (!(error instanceof StartError) || !isObject(declaration)) throw error;
+    throw new StartError(explainFaults(error.faults, declaration, `collections.${name}`));
+  }
 }
 
 type Declarations = Readonly<Record<string, unknown>>;

@@ -185,6 +185,8 @@ export interface Data {
   participants: ReadonlyMap<string, Participant>;
   /** Functions of the operator that take part in the writes of declared collections. Absent without any. */
   hooks?: WriteHooks | undefined;
+  /** What the service still does in a collection. Absent if nothing works on stored resources. */
+  unfinished?: ((collection: string) => Promise<Unfinished | undefined>) | undefined;
   /** Adds changes to each commit. Absent if nothing does. */
   joinCommit?: JoinCommit | undefined;
   /** Whether the first create of a resource creates its collection. */
@@ -282,6 +284,14 @@ export interface Service extends Counting, Data, Callers, Surface, Clock, Admini
   feed?: Feed;
   /** How many writes start in one turn of the event loop. */
   turnBudget: TurnBudget;
+}
+
+/** What the service still does in a collection. */
+export interface Unfinished {
+  /** The attributes that some resources lack, or have with an earlier value. */
+  attributes: readonly string[];
+  /** About how many resources the service still has to look at. */
+  left: number;
 }
 
 /** The effective configuration as administrators see it, without secrets. */

@@ -486,12 +486,14 @@ async function openAll(
   ]);
   service.joinCommit = onlyOne(all, "joinCommit");
   service.hooks = onlyOne(all, "writeHooks");
+  service.unfinished = onlyOne(all, "unfinished");
+  for (const { overStore } of all) if (overStore !== undefined) service.store = overStore(service.store);
   if (config.access === undefined || config.access.hasAdministrators)
     service.ownCollections = new Map(own.map(({ collection }) => [collection.name, collection]));
 }
 
 /** What the one capability that has this place gives. Throws an Error if there are several, because one would count for nothing. */
-function onlyOne<Place extends "joinCommit" | "writeHooks" | "aboutKeys">(
+function onlyOne<Place extends "joinCommit" | "writeHooks" | "unfinished" | "aboutKeys">(
   all: readonly OpenCapability[],
   place: Place,
 ): OpenCapability[Place] | undefined {

@@ -62,6 +62,26 @@ holds<Same<FromSchema<{ type: "string"; format: "decimal" }>, `${number}`>>();
 holds<Same<FromSchema<{ type: ["string", "null"]; format: "int64" }>, `${number}` | null>>();
 holds<Same<FromSchema<{ type: "integer"; format: "int64" }>, number>>();
 
+const computing = defineConfig({
+  collections: {
+    orders: {
+      schema: { type: "object", required: ["price"], properties: { price: { type: "number" } } },
+      computed: {
+        total: { schema: { type: "number" }, from: ["price"], value: ({ price }) => Number(price) * 2 },
+        other: { from: ["price"], value: () => undefined },
+      },
+    },
+  },
+});
+type Ordered = (typeof computing)["collections"]["orders"];
+holds<
+  Same<
+    ResourceOf<Ordered>,
+    { readonly id: string; price: number; readonly total?: number; readonly other?: unknown }
+  >
+>();
+holds<Same<InputOf<Ordered>, { readonly id?: unknown; price: number }>>();
+
 const sold = {
   collections: {
     sales: {

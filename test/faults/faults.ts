@@ -3,6 +3,7 @@ import type { Replacements } from "./replacements.ts";
 import { accessFaults } from "./rooms/access.ts";
 import { changesFaults } from "./rooms/changes.ts";
 import { commandFaults } from "./rooms/commands.ts";
+import { computedFaults } from "./rooms/computed.ts";
 import { dataFaults } from "./rooms/data.ts";
 import { expiryFaults } from "./rooms/expiry.ts";
 import { figuresFaults } from "./rooms/figures.ts";
@@ -44,4 +45,5 @@ export const faults: readonly Fault[] = [
   ...usersFaults,
   ...expiryFaults,
   ...importFaults,
+  ...computedFaults,
 ];

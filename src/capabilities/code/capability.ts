@@ -1,6 +1,6 @@
 /** Code: functions of the configuration that take part in writes. */
 import { extname } from "node:path";
-import { define, type RestOfConfiguration } from "../../capability.ts";
+import { define, type RestOfConfiguration, type Surroundings } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";
 import { formatPath } from "../../collection/paths.ts";
 import type { Relation } from "../../collection/relations.ts";
@@ -9,6 +9,12 @@ import { StartError } from "../../errors.ts";
 import { option } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
+import {
+  declareComputed,
+  explainComputed,
+  readComputed,
+  requireSources,
+} from "./computed/computed-options.ts";
 import type { CodeSettings } from "./settings.ts";
 
 export const code = define({
@@ -25,42 +31,50 @@ export const code = define({
       read: read.wholeNumber(16, 4_096),
     }),
   },
-  members: ["hooks"],
-  functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
+  members: ["hooks", "computed"],
+  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "collections.*.computed.*.value"],
+  declare: declareComputed,
+  explainFault: explainComputed,
   settings: (get, { file, declared, content }): CodeSettings => {
+    if (file !== undefined && extname(file) === ".json") requireNone(["hooks", "computed"], declared);
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
     );
+    const computed = faults.read(["collections"], () =>
+      readDeclared(declared("computed"), "computed", readComputed),
+    );
     faults.throwIfAny();
-    if (collections().size > 0 && file !== undefined && extname(file) === ".json")
-      throw noFunctions(collections().keys());
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
       collections: collections(),
+      computed: computed(),
       module: file,
       functions: file === undefined ? content : undefined,
     };
   },
-  check: ({ collections }, rest) => {
+  check: ({ collections, computed }, rest) => {
     const faults = new StartFaults();
     for (const [name, { with: related }] of collections)
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
+    for (const [name, attributes] of computed)
+      faults.read(["collections", name, "computed"], () => requireSources(name, attributes, rest));
     faults.throwIfAny();
   },
-  forHttp: ({ collections }) => ({ hooked: new Set(collections.keys()) }),
+  forHttp: ({ collections, computed }) => ({ hooked: new Set([...collections.keys(), ...computed.keys()]) }),
   load: async () => (await import("./loaded.ts")).loaded,
 });
 
-/** A JSON file cannot have functions. */
-function noFunctions(names: Iterable<string>): StartError {
-  return new StartError(
-    [...names].map((name) => ({
-      path: ["collections", name, "hooks"],
-      text: `collections.${name}.hooks: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
+/** Throws StartError if collections have one of these members, because a JSON file cannot have functions. */
+function requireNone(members: readonly string[], declared: Surroundings["declared"]): void {
+  const faults = members.flatMap((member) =>
+    [...declared(member).keys()].map((name) => ({
+      path: ["collections", name, member],
+      text: `collections.${name}.${member}: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
     })),
   );
+  if (faults.length > 0) throw new StartError(faults);
 }
 
 /** Throws StartError unless each name is a relation to one resource. */

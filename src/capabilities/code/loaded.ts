@@ -1,31 +1,70 @@
 /** The code of the configuration, as the core loads it. */
-import type { AroundHooks, Core, Loaded, OpenCapability, OpenWriteHooks } from "../../capability.ts";
+import type {
+  AroundHooks,
+  CheckedConfiguration,
+  Core,
+  Loaded,
+  OpenCapability,
+  OpenWriteHooks,
+  ThreadWork,
+} from "../../capability.ts";
 import { StartError } from "../../errors.ts";
+import type { ComputedWork } from "./computed/computed-work.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import type { CodeSettings } from "./settings.ts";
 
 /** The open code of one thread. */
-export type OpenCode = Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop">;
+export type OpenCode = Pick<
+  OpenCapability,
+  "writeHooks" | "overStore" | "unfinished" | "prepare" | "isFailing" | "start" | "stop"
+>;
 
-async function open({ service }: Core, settings: CodeSettings): Promise<OpenCode> {
+async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
+  const { service } = core;
   const { log, collections } = service;
   const { limits } = service.settings;
   const opened = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  return opened === undefined
-    ? {}
-    : {
-        writeHooks: opened.hooks,
-        prepare: () => opened.ready(),
-        isFailing: () => opened.isFailing(),
-        stop: () => opened.stop(),
-      };
+  if (opened === undefined) return { prepare: (thread) => forgetComputed(core, thread) };
+  const work = await computedWorkOf(core, settings);
+  return {
+    writeHooks: opened.hooks,
+    ...(work && {
+      overStore: work.overStore,
+      unfinished: (collection) => work.incomplete.unfinished(collection),
+    }),
+    prepare: async (thread) => {
+      await opened.ready();
+      await (work?.prepare(thread) ?? forgetComputed(core, thread));
+    },
+    isFailing: () => opened.isFailing(),
+    start: (thread) => work?.start(thread),
+    stop: async () => {
+      await work?.stop();
+      await opened.stop();
+    },
+  };
+}
+
+async function computedWorkOf(core: Core, settings: CodeSettings): Promise<ComputedWork | undefined> {
+  if (settings.computed.size === 0) return undefined;
+  const { ComputedWork } = await import("./computed/computed-work.ts");
+  return new ComputedWork(core, settings.computed, () =>
+    openRunner(settings, (text) => core.service.log.warn(text)),
+  );
+}
+
+/** Without computed attributes, the store must not believe that their values are still right. */
+async function forgetComputed({ store, service }: Core, { works }: ThreadWork): Promise<void> {
+  if (!works || !store.collections().has("_computed")) return;
+  const { ComputedRecords, forgetUndeclared } = await import("./computed/computed-records.ts");
+  await forgetUndeclared(new ComputedRecords(store), new Map(), service.now());
 }
 
 async function openWriteHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
 ): Promise<OpenWriteHooks | undefined> {
-  if (settings.collections.size === 0) return undefined;
+  if (settings.collections.size + settings.computed.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
   const runner = await openRunner(settings, warn);
   return {
@@ -66,4 +105,12 @@ const whyEnded = {
   lost: "cannot be ended, and can need more and more memory. Restart the service",
 } as const;
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { openWriteHooks, open };
+async function warnings(
+  { computed }: CodeSettings,
+  { collections }: CheckedConfiguration,
+): Promise<string[]> {
+  const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");
+  return warningsAboutComputed(computed, collections);
+}
+
+export const loaded: Loaded<CodeSettings, OpenCode> = { warnings, openWriteHooks, open };

@@ -42,10 +42,24 @@ export interface Hooks<Resource = PlainResource> {
   readonly validate?: (call: HookCall<Resource>) => void;
 }
 
+/** An attribute that the service computes from others, and stores. Clients can read it, and cannot change it. */
+export interface ComputedAttribute<Resource = PlainResource> {
+  /** The JSON Schema of its values. @default any value */
+  readonly schema?: object;
+  /** The attributes of the same resource that `value` gets. */
+  readonly from: readonly string[];
+  /** Raise it when `value` gives other results than before: then the service computes what is stored again. @default 1 */
+  readonly version?: number;
+  /** Returns the value, or nothing to leave the attribute out. It is synchronous, and depends on nothing but these attributes. */
+  value(attributes: Resource): unknown;
+}
+
 /** The members of a declared collection that are code. */
 export interface CodeMembers {
   /** Functions that take part in each write. @default none */
   readonly hooks?: Hooks;
+  /** Attributes that the service computes from others, by name. @default none */
+  readonly computed?: Readonly<Record<string, ComputedAttribute>>;
 }
 
 /** Marks what `refuse` and `forbid` throw. Several copies of this file can be loaded, so a class would not do. */

@@ -10,6 +10,8 @@ export interface CodeSettings {
   memoryMb: number;
   /** The code of each collection that has some, by name. */
   collections: ReadonlyMap<string, CollectionCode>;
+  /** The computed attributes of each collection that has some, by name. */
+  computed: ReadonlyMap<string, ComputedAttributes>;
   /** The configuration itself; `undefined` if workers import it. */
   functions: object | undefined;
 }
@@ -21,4 +23,17 @@ export interface CollectionCode {
   hasValidate: boolean;
   /** The relations that the hooks get. */
   with: readonly string[];
+}
+
+/** The computed attributes of one collection, by name, in the order of the configuration. */
+export type ComputedAttributes = ReadonlyMap<string, ComputedAttribute>;
+
+/** How one attribute is computed. */
+export interface ComputedAttribute {
+  /** The attributes that its function gets. */
+  from: readonly string[];
+  /** Raised when the function changes. */
+  version: number;
+  /** The schema of its values. */
+  schema: unknown;
 }

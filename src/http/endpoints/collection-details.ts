@@ -103,6 +103,23 @@ const collectionDetails = closedObject(
     relations: listOf(relation),
     operations: listOf(operation, "What the caller can do with at least some resources."),
     count: { ...count, description: "The number of resources, if the caller can list all of them." },
+    computing: closedObject(
+      {
+        attributes: {
+          ...texts,
+          description: "The attributes that some resources lack, or have with an earlier value.",
+        },
+        left: {
+          ...count,
+          description:
+            "About how many resources the service still has to look at, if the caller can list all of them.",
+        },
+      },
+      {
+        optional: ["left"],
+        description: "The computed attributes that are not complete. Left out if all are.",
+      },
+    ),
     bytes: {
       ...count,
       description:
@@ -114,7 +131,7 @@ const collectionDetails = closedObject(
       properties: Object.fromEntries(actions.map((action) => [action, listOf(declaredRule)])),
     },
   },
-  { optional: ["expires", "count", "bytes", "rules"] },
+  { optional: ["expires", "count", "computing", "bytes", "rules"] },
 );
 
 /** The endpoint. */
@@ -217,9 +234,22 @@ async function describe(
     ...declarationOf(service, caller, collection),
     operations: operationsOf(service, guard),
     ...(isCounted && { count: await service.store.count(name) }),
+    ...(await computingIn(service, collection, isCounted)),
     ...(bytes !== undefined && { bytes }),
     ...(administers(service, caller) && { rules: rulesOf(service, name) }),
   };
+}
+
+/** What the service still computes, without attributes that do not exist for the caller. */
+async function computingIn(
+  { unfinished }: Data,
+  { name, visibility }: Collection,
+  isCounted: boolean,
+): Promise<object> {
+  const all = await unfinished?.(name);
+  const attributes = all?.attributes.filter((each) => visibility?.restricted.has(each) !== true) ?? [];
+  if (all === undefined || attributes.length === 0) return {};
+  return { computing: { attributes, ...(isCounted && { left: all.left }) } };
 }
 
 /** The actions that the caller can do with at least one resource, or could do if one existed. */

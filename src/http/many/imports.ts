@@ -127,8 +127,8 @@ async function withContentOf<T>(
   const spool = new Spool();
   const { skipInvalid, on, id, ids, skipHooks = false } = asked;
   const kindOf = (name: string) => findCollection(service, name)?.idKind ?? "uuid";
-  const context = { id: request.id, caller: operation.caller, now: service.now() };
-  const hooks = skipHooks ? undefined : hooksForMany(service, collection, context);
+  const context = { id: request.id, caller: operation.caller, now: service.now(), skipHooks };
+  const hooks = hooksForMany(service, collection, context);
   const reader = new ItemReader(collection, { limits, skipInvalid, on, id, ids, kindOf, hooks }, spool);
   try {
     const read: Work = { operation, request, isTask, reader, spool };

@@ -168,13 +168,13 @@ const anything: Schema = {
   additionalProperties: true,
 };
 
-/** The attributes that clients send. It leaves out hidden attributes, and does not require those with a default. */
+/** The attributes that clients send. It leaves out hidden attributes, and does not require those with a default or computed ones. */
 function describedInput(
   root: Schema,
-  { attributeRules, defaults }: Collection,
+  { attributeRules, defaults, computes = new Set() }: Collection,
   hidden: readonly string[],
 ): Schema {
-  const given = new Set([...defaults.map(({ name }) => name), ...hidden]);
+  const given = new Set([...defaults.map(({ name }) => name), ...computes, ...hidden]);
   const { required, properties, ...others } = root;
   const input: Schema = { type: "object", ...others };
   if (isObject(properties)) {

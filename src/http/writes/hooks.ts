@@ -37,14 +37,15 @@ export function changesWrites({ service, operation }: Write<CollectionWrite>): b
 
 /**
  * The hooks of a collection for a request or a task that writes many resources without the access rules, such as an import; `undefined` if
- * the collection has none. `id`: that of the request or the task.
+ * the collection has none. `id`: that of the request or the task. `skipHooks`: only what such a write still needs.
  */
 export function hooksForMany(
   service: Pick<Data, "hooks"> & { store: Pick<Data["store"], "read"> },
   collection: Collection,
-  { id, caller, now }: { id: string; caller: Caller; now: number },
+  { id, caller, now, skipHooks }: { id: string; caller: Caller; now: number; skipHooks?: boolean },
 ): HooksOfRequest | undefined {
-  const hooks = service.hooks?.of(collection.name);
+  const hooks =
+    skipHooks === true ? service.hooks?.ofSkipped(collection.name) : service.hooks?.of(collection.name);
   if (hooks === undefined) return undefined;
   return {
     hooks,

@@ -1,7 +1,7 @@
 /** Runs hooks in the thread of the service, as in an application. Nothing can end a call that does not end itself. */
-import { functionAt } from "../user-functions.ts";
-import { callHook, type HookInput, type HookOutput } from "./hook-call.ts";
+import type { HookOutput } from "./hook-call.ts";
 import type { HookRunner } from "./hook-worker.ts";
+import { type CallInput, runCall } from "./run-call.ts";
 
 /** Runs the hooks of a configuration that is in this thread. */
 export class HereRunner implements HookRunner {
@@ -11,8 +11,8 @@ export class HereRunner implements HookRunner {
     this.#configuration = configuration;
   }
 
-  async call(place: string, input: HookInput): Promise<HookOutput> {
-    return callHook(functionAt(this.#configuration, place) as never, input);
+  async call(place: string, input: CallInput): Promise<HookOutput> {
+    return runCall(this.#configuration, place, input);
   }
 
   async ready(): Promise<void> {}

@@ -3,6 +3,7 @@
  * between the code of a configuration and the service, so nothing of its objects reaches the service.
  */
 import { types } from "node:util";
+import { NotPlain, nameOf, plainCopy } from "../plain-values.ts";
 import { type CodeCaller, type HookCall, type Refusal, refusalOf } from "../public.ts";
 
 /** What a hook gets, as texts. */
@@ -38,7 +39,7 @@ export function callHook(hook: (call: HookCall) => unknown, input: HookInput): H
     if (refused !== undefined) return refused;
     return {
       kind: "failed",
-      reason: error instanceof WrongResult ? "result" : "throw",
+      reason: error instanceof WrongResult || error instanceof NotPlain ? "result" : "throw",
       message: describe(error),
     };
   }
@@ -90,67 +91,16 @@ class WrongResult extends Error {
   override readonly name = "WrongResult";
 }
 
-/** Deeper values are refused, before their depth becomes a problem of this thread. */
-const maxDepth = 200;
-
-/** The JSON text of a resource that a hook has made. Throws WrongResult, with the place, for everything that JSON does not have. */
+/** The JSON text of a resource that a hook has made. Throws WrongResult and NotPlain. */
 function textOf(result: unknown): string {
   if (typeof result !== "object" || result === null || Array.isArray(result))
     throw new WrongResult(`before returned ${nameOf(result)}. Return the resource, or nothing.`);
-  return JSON.stringify(copyOf(result, "", new Set()));
+  return JSON.stringify(plainCopy(result, "The result of before"));
 }
 
-function copyOf(value: unknown, place: string, ancestors: ReadonlySet<object>): unknown {
-  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (typeof value !== "object" || types.isProxy(value)) throw wrong(value, place);
-  if (ancestors.has(value)) throw new WrongResult(`${at(place)} contains itself.`);
-  if (ancestors.size > maxDepth) throw new WrongResult(`${at(place)} is nested too deeply.`);
-  const within = new Set(ancestors).add(value);
-  if (Array.isArray(value))
-    return Array.from(value, (item: unknown, n) => copyOf(item, `${place}/${n}`, within));
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) throw wrong(value, place);
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const [name, { value: inner, get, enumerable }] of Object.entries(
-    Object.getOwnPropertyDescriptors(value),
-  )) {
-    if (enumerable !== true) continue;
-    if (get !== undefined)
-      throw new WrongResult(
-        `${at(`${place}/${name}`)} has a function that gets its value. Return plain values.`,
-      );
-    copy[name] = copyOf(inner, `${place}/${name}`, within);
-  }
-  return copy;
-}
-
-function wrong(value: unknown, place: string): WrongResult {
-  const advice =
-    value === undefined
-      ? "Leave the attribute out, or use null."
-      : value instanceof Date
-        ? "Use its toISOString()."
-        : "A resource has only values of JSON.";
-  return new WrongResult(`${at(place)} is ${nameOf(value)}. ${advice}`);
-}
-
-function at(place: string): string {
-  return place === "" ? "The result of before" : `The result of before at ${place}`;
-}
-
-function nameOf(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (typeof value === "number") return String(value);
-  if (typeof value !== "object") return `a ${typeof value}`;
-  if (Array.isArray(value)) return "an array";
-  if (types.isProxy(value)) return "a proxy";
-  const { name } = (value as { constructor?: { name?: unknown } }).constructor ?? {};
-  return typeof name === "string" && name !== "" ? `an object of ${name}` : "an object with a prototype";
-}
-
-function describe(error: unknown): string {
-  if (error instanceof WrongResult) return error.message;
+/** What a thrown value says to the operator. */
+export function describe(error: unknown): string {
+  if (error instanceof WrongResult || error instanceof NotPlain) return error.message;
   if (!(error instanceof Error)) return `It threw ${nameOf(error)}. Throw an Error, or call refuse().`;
   return String(error.stack ?? error.message);
 }

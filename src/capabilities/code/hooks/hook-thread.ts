@@ -1,7 +1,8 @@
 /** The thread in which hooks run. It gets the calls of one turn of the event loop in one message, and answers them in one. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { functionAt, loadModule } from "../user-functions.ts";
-import { callHook, type HookInput, type HookOutput } from "./hook-call.ts";
+import { loadModule } from "../user-functions.ts";
+import type { HookOutput } from "./hook-call.ts";
+import { type CallInput, runCall } from "./run-call.ts";
 
 /** What the thread starts with. */
 export interface HookThreadData {
@@ -12,7 +13,7 @@ export interface HookThreadData {
 }
 
 /** A call: its number, the place of the function in the configuration, and what it gets. */
-export type HookMessage = readonly [number: number, place: string, input: HookInput];
+export type HookMessage = readonly [number: number, place: string, input: CallInput];
 
 /** To the service: that the module is loaded, or answers. */
 export type FromHookThread = { kind: "loaded" } | { kind: "answers"; answers: readonly HookAnswer[] };
@@ -25,7 +26,7 @@ async function run(port: MessagePort, { module, current }: HookThreadData): Prom
   const answer = ([number, place, input]: HookMessage): HookAnswer => {
     Atomics.store(current, 0, number);
     try {
-      return [number, callHook(functionAt(configuration, place) as never, input)];
+      return [number, runCall(configuration, place, input)];
     } catch (error) {
       return [number, { kind: "failed", reason: "load", message: (error as Error).message }];
     }

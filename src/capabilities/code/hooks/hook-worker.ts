@@ -6,8 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import type { FailureReason, HookInput, HookOutput } from "./hook-call.ts";
+import type { FailureReason, HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
+import type { CallInput } from "./run-call.ts";
 
 /** How to run hooks. */
 export interface HookWorkerOptions {
@@ -23,8 +24,8 @@ export interface HookWorkerOptions {
 
 /** What runs hooks. */
 export interface HookRunner {
-  /** Calls the hook at a place of the configuration. Throws UNAVAILABLE if too many calls wait. */
-  call(place: string, input: HookInput): Promise<HookOutput>;
+  /** Calls the hook at a place of the configuration, or all computed attributes there. Throws UNAVAILABLE if too many calls wait. */
+  call(place: string, input: CallInput): Promise<HookOutput>;
   /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
   ready(): Promise<void>;
   /** Whether the module could not be loaded the last time. */
@@ -96,7 +97,7 @@ export class HookWorker implements HookRunner {
     return this.#cannotLoad;
   }
 
-  call(place: string, input: HookInput): Promise<HookOutput> {
+  call(place: string, input: CallInput): Promise<HookOutput> {
     const until = this.#pausedUntil.get(place);
     if (until !== undefined && performance.now() < until) {
       const message = `${place} has ended its worker ${tooOften.ends} times in a minute. It runs again after ${tooOften.pauseMs / 1_000} s.`;
@@ -268,7 +269,9 @@ async function processorTimeOf(worker: Worker): Promise<number | undefined> {
   return usage && (usage.user + usage.system) / 1_000;
 }
 
-function lengthOf({ resource, previous = "", related }: HookInput): number {
+function lengthOf(input: CallInput): number {
+  if (input.kind === "computed") return input.resource.length;
+  const { resource, previous = "", related } = input;
   const others = Object.values(related).reduce((sum, text) => sum + (text?.length ?? 0), 0);
   return resource.length + previous.length + others;
 }

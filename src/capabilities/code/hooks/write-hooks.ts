@@ -11,6 +11,7 @@ import { jsonLimits } from "../../../http/protocol/content.ts";
 import type { Limits } from "../../../http/settings.ts";
 import { parseJson, requireObject } from "../../../json/parse.ts";
 import { subjectAt, toFragment } from "../../../json/pointer.ts";
+import { Computation, ComputingFailed } from "../computed/computation.ts";
 import type { Refusal } from "../public.ts";
 import type { CodeSettings, CollectionCode } from "../settings.ts";
 import type { HookInput } from "./hook-call.ts";
@@ -25,14 +26,36 @@ interface Parts {
 
 /** The hooks of all collections. */
 export function createWriteHooks(
-  { collections }: Pick<CodeSettings, "collections">,
+  { collections, computed }: Pick<CodeSettings, "collections" | "computed">,
   parts: Parts,
 ): WriteHooks {
   const time = new RequestTime(parts.limits.handlerTimeoutMs);
   const all = new Map(
     [...collections].map(([name, code]) => [name, hooksOf(name, code, { ...parts, time })] as const),
   );
-  return { of: (collection) => all.get(collection) };
+  const computing = new Map<string, CollectionHooks>();
+  for (const [name, attributes] of computed) {
+    const computation = new Computation(name, attributes, parts);
+    all.set(name, withComputed(all.get(name) ?? {}, computation, time));
+    computing.set(name, withComputed({}, computation, time));
+  }
+  return { of: (name) => all.get(name), ofSkipped: (name) => computing.get(name) };
+}
+
+/** The same hooks, which compute attributes from what `before` has completed. */
+function withComputed(hooks: CollectionHooks, computation: Computation, time: RequestTime): CollectionHooks {
+  return {
+    ...hooks,
+    complete: async (write, attributes) => {
+      const completed = await (hooks.complete?.(write, attributes) ?? attributes);
+      time.require(write, computation.place);
+      try {
+        return await computation.complete(completed);
+      } catch (error) {
+        throw error instanceof ComputingFailed ? codeFailed(computation.place, error.message) : error;
+      }
+    },
+  };
 }
 
 function hooksOf(

@@ -198,9 +198,7 @@ async function mergedRows(
 ): Promise<(Row | Problem | undefined)[]> {
   const { store, participants } = service;
   const { skipHooks = false } = JSON.parse(request.content ?? "{}") as Partial<TaskImport>;
-  const hooks = skipHooks
-    ? undefined
-    : hooksForMany(service, collection, { id: task.value.id, caller, now: at });
+  const hooks = hooksForMany(service, collection, { id: task.value.id, caller, now: at, skipHooks });
   const { fixedIn, mergeItem, itemValue } = await import("../../../import/merge.ts"); // few services import while they run
   return untilLong(
     items,

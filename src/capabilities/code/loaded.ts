@@ -1,17 +1,45 @@
 /** The code of the configuration, as the core loads it. */
-import type { Core, Loaded, OpenCapability } from "../../capability.ts";
+import type { Core, Loaded, Need, OpenCapability } from "../../capability.ts";
 import type { WriteHooks } from "../../collection/write-hooks.ts";
 import { StartError } from "../../errors.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
+import { routeEndpoints } from "./routes/route-endpoints.ts";
+import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import type { CodeRunner } from "./work/code-runner.ts";
 
 /** The open code of one thread. */
 export interface OpenCode extends OpenCapability {
   readonly writeHooks: WriteHooks | undefined;
+  readonly routes: Routes | undefined;
 }
 
 async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
-  if (settings.collections.size === 0) return { writeHooks: undefined };
+  const hooks = settings.collections.size === 0 ? undefined : await openHooks(core, settings);
+  const runner = settings.routes.size === 0 ? undefined : await openRunner(core, settings);
+  const routes = runner && (await openRoutes(core, settings, runner));
+  return {
+    writeHooks: hooks?.writeHooks,
+    routes,
+    ...(hooks && { prepare: hooks.prepare }),
+    stop: async () => {
+      await runner?.stop();
+      await hooks?.stop();
+    },
+  };
+}
+
+async function openRunner(core: Core, settings: CodeSettings): Promise<CodeRunner> {
+  const { openRunner } = await import("./work/open-runner.ts");
+  return openRunner(core, settings);
+}
+
+async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
+  const { Routes } = await import("./routes/routes.ts");
+  return Routes.open(routes, { service, runner });
+}
+
+async function openHooks(core: Core, settings: CodeSettings) {
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
   const runner = await runnerFor(core, settings);
   return {
@@ -40,4 +68,16 @@ async function runnerFor({ service }: Core, settings: CodeSettings): Promise<Hoo
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { open };
+/** The schemas of routes are compiled, so that a check finds their faults. */
+const schemas: Need<CodeSettings> = {
+  at: [],
+  require: async ({ routes }) => {
+    if (routes.size > 0) await (await import("./routes/route-schemas.ts")).compileRoutes(routes);
+  },
+};
+
+export const loaded: Loaded<CodeSettings, OpenCode> = {
+  endpointsFor: routeEndpoints,
+  needs: [schemas],
+  open,
+};

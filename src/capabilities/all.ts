@@ -1,5 +1,6 @@
 /** Every capability. No other file of the core imports from one. */
 import type {
+  AroundHooks,
   Capability,
   CheckedConfiguration,
   Core,
@@ -9,6 +10,7 @@ import type {
   Loaded,
   Need,
   OpenCapability,
+  OpenWriteHooks,
   RestOfConfiguration,
   Surroundings,
 } from "../capability.ts";
@@ -179,6 +181,19 @@ export async function warningsAbout(
   for (const { name, warnings } of await loadCapabilities())
     found.push(...((await warnings?.(settings[name] as never, checked)) ?? []));
   return found;
+}
+
+/** Opens the hooks of a configuration for a command; `undefined` if it has none. Throws StartError. */
+export async function openWriteHooks(
+  settings: SettingsOfCapabilities,
+  around: AroundHooks,
+): Promise<OpenWriteHooks | undefined> {
+  for (const each of await loadCapabilities()) {
+    const opened = await each.openWriteHooks?.(settings[each.name] as never, around);
+    await opened?.ready();
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
 }
 
 /** What capabilities do with the content of a store. */

@@ -240,6 +240,8 @@ export interface Surface {
   configurationHash: string;
   /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;
+  /** The names of the capabilities that cannot work now. */
+  failing: () => readonly string[];
   /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
   hasStarted: () => boolean;
 }

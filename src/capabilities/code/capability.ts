@@ -36,7 +36,7 @@ export const code = define({
   },
   members: ["hooks"],
   functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "routes.*.run"],
-  settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+  settings: (get, { file, declared, content }): CodeSettings => {
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
@@ -129,7 +129,7 @@ function requireRelations(
       didYouMean(each, known) ||
       (known.length > 0
         ? ` Known names: ${known.join(", ")}.`
-        : " The collection has none: declare one in references.");
+        : " The collection has no such relation: declare it in references.");
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

@@ -46,9 +46,10 @@ export interface Hooks<Resource = PlainResource> {
   /** The relations to single resources that the functions get in `related`. @default none */
   readonly with?: readonly string[];
   /** Returns the resource to store, or nothing to store what the request says. Runs before the schema is checked. */
-  readonly before?: (call: HookCall<Resource>) => object | undefined | void;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns only sometimes has this type
+  readonly before?: (call: HookCall<Resource>) => object | void;
   /** Refuses the write with `refuse` or `forbid`, or returns. Runs after all rules, and also for deletes. */
-  readonly validate?: (call: HookCall<Resource>) => undefined | void;
+  readonly validate?: (call: HookCall<Resource>) => void;
 }
 
 /** The members of a declared collection that are code. */

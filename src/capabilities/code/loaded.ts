@@ -5,9 +5,11 @@ import type { HookRunner } from "./hooks/hook-worker.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 
 /** The open code of one thread. */
-export interface OpenCode extends Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop"> {
+export interface OpenCode
+  extends Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop" | "metrics"> {
   readonly routes?: Routes | undefined;
 }
 
@@ -15,7 +17,8 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  const work = await openWork(core, settings);
+  const meter = new CodeMeter();
+  const work = await openWork(core, settings, meter);
   return {
     ...(hooks && {
       writeHooks: hooks.hooks,
@@ -23,6 +26,7 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
       isFailing: () => hooks.isFailing(),
     }),
     routes: work?.routes,
+    metrics: core.isMetered ? meter : undefined,
     stop: async () => {
       await work?.stop();
       await hooks?.stop();
@@ -31,13 +35,13 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
 }
 
 /** Opens what runs functions that may wait; `undefined` if the configuration has none. */
-async function openWork(core: Core, settings: CodeSettings) {
+async function openWork(core: Core, settings: CodeSettings, meter: CodeMeter) {
   if (settings.routes.size === 0) return undefined;
   const [{ openRunner }, { Routes }] = await Promise.all([
     import("./work/open-runner.ts"),
     import("./routes/routes.ts"),
   ]);
-  const runner = await openRunner(core, settings);
+  const runner = await openRunner(core, settings, meter);
   const routes = await Routes.open(settings.routes, { service: core.service, runner });
   return { routes, stop: () => runner.stop() };
 }
@@ -97,6 +101,7 @@ const schemas: Need<CodeSettings> = {
 
 export const loaded: Loaded<CodeSettings, OpenCode> = {
   endpointsFor: routeEndpoints,
+  families: codeFamilies,
   needs: [schemas],
   openWriteHooks,
   open,

@@ -11,7 +11,7 @@ const order =
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "after settings admission protocol participant service problem route caller operations related lists reads events respond writes many openapi endpoint describe documents endpoints handle wire".split(
+  "after settings admission protocol participant service problem route caller operations related lists reads events respond writes many openapi endpoint describe documents endpoints handle wire inside".split(
     " ",
   );
 
@@ -135,7 +135,7 @@ test("the core does not say the name of a capability", () => {
 
 test("the face of a capability loads nothing of it but checks of options and rows of commands", () => {
   const isLight = (file: string) =>
-    /\/(?:addresses|capability|code-options|command-rows|computed-options|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:user|provider)-options|user-settings)\.ts$/.test(
+    /\/(?:acting|addresses|capability|command-rows|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:code|computed|user|provider|route)-options|user-settings)\.ts$/.test(
       file,
     );
   const loading = capabilities.flatMap((name) => {

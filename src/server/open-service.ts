@@ -231,7 +231,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const service = createService(store, config, options, {
     state,
     expiring,
-    endpoints: createEndpointTable(endpointsOf(capabilities, opened)),
+    endpoints: createEndpointTable(endpointsOf(capabilities, config, opened)),
     failing: () => [...opened].flatMap(([name, each]) => (each.isFailing?.() === true ? [name] : [])),
   });
   const core: Omit<Core, "call"> = {

@@ -399,6 +399,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       memoryMb: 128,
       collections: new Map(),
       computed: new Map(),
+      routes: new Map(),
     },
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,

@@ -4,6 +4,7 @@ import type {
   CheckedConfiguration,
   Core,
   Loaded,
+  Need,
   OpenCapability,
   OpenWriteHooks,
   ThreadWork,
@@ -11,45 +12,53 @@ import type {
 import { StartError } from "../../errors.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
+import { routeEndpoints } from "./routes/route-endpoints.ts";
+import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 
 /** The open code of one thread. */
-export type OpenCode = Pick<
-  OpenCapability,
-  "writeHooks" | "overStore" | "unfinished" | "prepare" | "isFailing" | "start" | "stop"
->;
+export interface OpenCode
+  extends Pick<
+    OpenCapability,
+    "writeHooks" | "overStore" | "unfinished" | "prepare" | "isFailing" | "start" | "stop" | "metrics"
+  > {
+  readonly routes?: Routes | undefined;
+}
 
 async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
-  const { service } = core;
-  const { log, collections } = service;
-  const { limits } = service.settings;
-  const opened = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  if (opened === undefined) return { prepare: (thread) => forgetComputed(core, thread) };
-  const work = await computedWorkOf(core, settings);
+  const { log, collections } = core.service;
+  const { limits } = core.service.settings;
+  const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
+  const computed = await openComputed(core, settings);
+  const meter = new CodeMeter();
+  const work = await openWork(core, settings, meter);
   return {
-    writeHooks: opened.hooks,
-    ...(work && {
-      overStore: work.overStore,
-      unfinished: (collection) => work.incomplete.unfinished(collection),
+    ...(hooks && { writeHooks: hooks.hooks, isFailing: () => hooks.isFailing() }),
+    ...(computed && {
+      overStore: computed.overStore,
+      unfinished: (collection) => computed.incomplete.unfinished(collection),
     }),
+    routes: work?.routes,
+    metrics: core.isMetered ? meter : undefined,
     prepare: async (thread) => {
-      await opened.ready();
-      await (work?.prepare(thread) ?? forgetComputed(core, thread));
+      await hooks?.ready();
+      await (computed?.prepare(thread) ?? forgetComputed(core, thread));
     },
-    isFailing: () => opened.isFailing(),
-    start: (thread) => work?.start(thread),
+    start: (thread) => computed?.start(thread),
     stop: async () => {
       await work?.stop();
-      await opened.stop();
+      await computed?.stop();
+      await hooks?.stop();
     },
   };
 }
 
-async function computedWorkOf(core: Core, settings: CodeSettings): Promise<ComputedWork | undefined> {
+async function openComputed(core: Core, settings: CodeSettings): Promise<ComputedWork | undefined> {
   if (settings.computed.size === 0) return undefined;
   const { ComputedWork } = await import("./computed/computed-work.ts");
   return new ComputedWork(core, settings.computed, () =>
-    openRunner(settings, (text) => core.service.log.warn(text)),
+    openHookRunner(settings, (text) => core.service.log.warn(text)),
   );
 }
 
@@ -60,13 +69,25 @@ async function forgetComputed({ store, service }: Core, { works }: ThreadWork): 
   await forgetUndeclared(new ComputedRecords(store), new Map(), service.now());
 }
 
+/** Opens what runs functions that may wait; `undefined` if the configuration has none. */
+async function openWork(core: Core, settings: CodeSettings, meter: CodeMeter) {
+  if (settings.routes.size === 0) return undefined;
+  const [{ openRunner }, { Routes }] = await Promise.all([
+    import("./work/open-runner.ts"),
+    import("./routes/routes.ts"),
+  ]);
+  const runner = await openRunner(core, settings, meter);
+  const routes = await Routes.open(settings.routes, { service: core.service, runner });
+  return { routes, stop: () => runner.stop() };
+}
+
 async function openWriteHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size + settings.computed.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await openRunner(settings, warn);
+  const runner = await openHookRunner(settings, warn);
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -82,7 +103,7 @@ async function openWriteHooks(
   };
 }
 
-async function openRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
+async function openHookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
   const { module, functions, hookMs, memoryMb } = settings;
   if (module === undefined) {
     const { HereRunner } = await import("./hooks/here-runner.ts");
@@ -113,4 +134,19 @@ async function warnings(
   return warningsAboutComputed(computed, collections);
 }
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { warnings, openWriteHooks, open };
+/** The schemas of routes are compiled, so that a check finds their faults. */
+const schemas: Need<CodeSettings> = {
+  at: [],
+  require: async ({ routes }) => {
+    if (routes.size > 0) await (await import("./routes/route-schemas.ts")).compileRoutes(routes);
+  },
+};
+
+export const loaded: Loaded<CodeSettings, OpenCode> = {
+  endpointsFor: routeEndpoints,
+  families: codeFamilies,
+  needs: [schemas],
+  warnings,
+  openWriteHooks,
+  open,
+};

@@ -7,6 +7,7 @@ import { computedFaults } from "./rooms/computed.ts";
 import { dataFaults } from "./rooms/data.ts";
 import { expiryFaults } from "./rooms/expiry.ts";
 import { figuresFaults } from "./rooms/figures.ts";
+import { hookFaults } from "./rooms/hooks.ts";
 import { httpFaults } from "./rooms/http.ts";
 import { importFaults } from "./rooms/imports.ts";
 import { observationFaults } from "./rooms/observation.ts";
@@ -46,4 +47,5 @@ export const faults: readonly Fault[] = [
   ...expiryFaults,
   ...importFaults,
   ...computedFaults,
+  ...hookFaults,
 ];

@@ -34,14 +34,18 @@ type Gets = Pick<Consumer, "id" | "collections">;
 /** The most collections whose oldest change is looked up. */
 const maxLookups = 100;
 
-/** What these consumers, which are all that run, still have to handle. */
-export async function backlogOf(parts: BacklogParts, consumers: readonly Gets[]): Promise<Backlog> {
+/** What these consumers still have to handle. `all`: also those whose failed deliveries count although they do not run. */
+export async function backlogOf(
+  parts: BacklogParts,
+  consumers: readonly Gets[],
+  all: readonly Pick<Gets, "id">[],
+): Promise<Backlog> {
   const { records, store } = parts;
   const states = consumers.length === 0 ? new Map() : await records.states();
   const waiting = await waitingFor(parts, consumers, states);
   const [oldestAt, deliveries] = await Promise.all([
     oldestOf(store, waiting.after),
-    records.deliveriesByState(),
+    records.deliveriesByState(all.map(({ id }) => id)),
   ]);
   return {
     waiting: waiting.changes,

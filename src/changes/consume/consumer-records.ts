@@ -148,10 +148,11 @@ export class ConsumerRecords extends Records {
     return state === undefined ? changes : [...changes, remove(consumersName, consumer, state.version)];
   }
 
-  /** How many deliveries of all consumers are in each state. */
-  async deliveriesByState(): Promise<ReadonlyMap<string, number>> {
+  /** How many deliveries of these consumers are in each state. */
+  async deliveriesByState(consumers: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const { groups } = await this.#store.figures({
       collection: deliveriesName,
+      filter: { kind: "in", path: ["consumer"], values: [...consumers] },
       figures: [{ kind: "count", name: "count" }],
       group: [{ name: "state", path: ["state"], unit: undefined }],
       sort: [],

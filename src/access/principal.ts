@@ -22,6 +22,8 @@ export interface Principal {
   scopes: readonly Scope[] | undefined;
   /** For code that acts because of a change: the length of the chain of such changes (`authorInChain`). Absent for other callers. */
   chain?: number;
+  /** Whether it can do everything with every resource. No credential has this: only code of the operator acts so. @default false */
+  mayDoEverything?: true;
   /** The prefix of the API key. Absent for other credentials. */
   key?: string;
   /**

@@ -152,7 +152,7 @@ interface Context {
 
 /** The copy of a value as a member of an object. A value with a fault becomes a getter that throws. */
 function copyOf(value: unknown, context: Context): PropertyDescriptor {
-  const { path, ancestors, faults } = context;
+  const { path, faults } = context;
   const usual = { enumerable: true, writable: true, configurable: true };
   const isFunction = canBeFunction(path);
   if (isFunction && typeof value === "function") return { ...usual, value: functionMark(path) };

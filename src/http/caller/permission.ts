@@ -3,7 +3,7 @@
  * attributes of a collection it reaches. `admit.ts` has already identified the caller.
  */
 
-import { includes, type Judged, type Permit } from "../../access/access.ts";
+import { fullPermit, includes, type Judged, type Permit } from "../../access/access.ts";
 import type { Action } from "../../access/access-declaration.ts";
 import { comparedIn, denied } from "../../access/challenges.ts";
 import type { Principal } from "../../access/principal.ts";
@@ -258,13 +258,6 @@ export class Guard {
     return validatorsOf(stored, this.#tags.view(this.#collection.visibility));
   }
 }
-
-const fullPermit: Permit = {
-  may: () => "everything",
-  visible: () => "everything",
-  followed: () => "everything",
-  looksAtOthers: false,
-};
 
 const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 

@@ -1,4 +1,5 @@
 /** Runs the functions of a configuration that may wait: those of routes, consumers and jobs. */
+import type { InsideFetch } from "../../../http/inside.ts";
 import type { FailureReason } from "../hooks/hook-call.ts";
 
 /** What runs such functions. */
@@ -26,23 +27,3 @@ export interface CodeCall {
 export type CodeOutcome =
   | { readonly kind: "done"; readonly value: unknown }
   | { readonly kind: "failed"; readonly reason: FailureReason; readonly message: string };
-
-/** Sends a request inside the process, as one caller. It has the rights, the limits and the errors of a request. */
-export type InsideFetch = (request: InsideRequest) => Promise<InsideResponse>;
-
-/** A request inside the process. */
-export interface InsideRequest {
-  readonly method: string;
-  /** The path with the prefix of the service, and the query. */
-  readonly target: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
-/** The response to a request inside the process. */
-export interface InsideResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}

@@ -13,6 +13,7 @@ import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
 import type { AuthSettings } from "../../src/access/authenticate.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
+import type { CodeSettings } from "../../src/capabilities/code/settings.ts";
 import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
 import type { KeptMail } from "../../src/capabilities/users/mail/mail-queue.ts";
 import type { PeopleSettings, UserSettings } from "../../src/capabilities/users/user-settings.ts";
@@ -120,6 +121,8 @@ export interface ServiceOptions {
   sweepClock?: StartOptions["sweepClock"];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
+  /** How consumers of the configuration run. */
+  codeParts?: StartOptions["code"];
   /** The mail server. @default none: the service keeps its mails */
   mail?: PeopleSettings["mail"];
   /** Called with each mail that the service keeps instead of sending it. */
@@ -229,6 +232,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.onLocalMail === undefined ? {} : { users: { onLocalMail: options.onLocalMail } }),
     ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
+    ...(options.codeParts === undefined ? {} : { code: options.codeParts }),
   }).catch(async (error: unknown) => {
     place.release();
     throw error;
@@ -340,6 +344,16 @@ async function readModule(store: StoreAddress, source: string, folder: string): 
   return { ...config, http: { ...config.http, limits }, threads: usualThreads, stopTimeoutMs: ceilingMs };
 }
 
+/** The settings of a configuration without functions. */
+const noCode: CodeSettings = {
+  module: undefined,
+  functions: undefined,
+  hookMs: 50,
+  memoryMb: 128,
+  collections: new Map(),
+  consumers: [],
+};
+
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };
   const defined = new Map<string, Collection>();
@@ -389,7 +403,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     secrets: secrets.flatMap((each) => readSecrets(each)),
     isLocal: true,
     publicUrl: undefined,
-    code: { module: undefined, functions: undefined, hookMs: 50, memoryMb: 128, collections: new Map() },
+    code: noCode,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,
     openCollections,
@@ -419,7 +433,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       profiles: options.auth?.users?.collection,
       hooked: new Set(),
       consoleTags: users === undefined ? {} : { users: users.collection, mails: "kept" },
-      ofCapabilities: { users },
+      ofCapabilities: { code: noCode, users },
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },

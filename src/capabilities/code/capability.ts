@@ -1,12 +1,13 @@
 /** Code: functions of the configuration that take part in writes. */
 import { extname } from "node:path";
-import { define, type RestOfConfiguration } from "../../capability.ts";
+import { define, type RestOfConfiguration, type Surroundings } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 import { option } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
+import { checkConsumers, readConsumers } from "./consumers/consumer-options.ts";
 import type { CodeSettings } from "./settings.ts";
 
 export const code = define({
@@ -23,42 +24,46 @@ export const code = define({
       read: read.wholeNumber(16, 4_096),
     }),
   },
-  members: ["hooks"],
-  functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
+  members: ["hooks", "after"],
+  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "collections.*.after.*.run"],
   settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+    if (file !== undefined && extname(file) === ".json") requireNoFunctions(declared);
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
     );
+    const consumers = faults.read(["collections"], () => readConsumers(declared("after")));
     faults.throwIfAny();
-    if (collections().size > 0 && file !== undefined && extname(file) === ".json")
-      throw noFunctions(collections().keys());
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
       collections: collections(),
+      consumers: consumers(),
       module: file,
       functions: file === undefined ? content : undefined,
     };
   },
-  check: ({ collections }, rest) => {
+  check: ({ collections, consumers }, rest) => {
     const faults = new StartFaults();
     for (const [name, { with: related }] of collections)
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
+    faults.read([], () => checkConsumers(consumers, rest));
     faults.throwIfAny();
   },
   forHttp: ({ collections }) => ({ hooked: new Set(collections.keys()) }),
   load: async () => (await import("./loaded.ts")).loaded,
 });
 
-/** A JSON file cannot have functions. */
-function noFunctions(names: Iterable<string>): StartError {
-  return new StartError(
-    [...names].map((name) => ({
-      path: ["collections", name, "hooks"],
-      text: `collections.${name}.hooks: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
-    })),
-  );
+/** Throws StartError if a collection in a JSON file has members that need functions. */
+function requireNoFunctions(declared: Surroundings["declared"]): void {
+  const faults = new StartFaults();
+  for (const member of ["hooks", "after"])
+    for (const name of declared(member).keys())
+      faults.add(
+        ["collections", name, member],
+        `collections.${name}.${member}: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
+      );
+  faults.throwIfAny();
 }
 
 /** Throws StartError unless each name is a relation to one resource. */

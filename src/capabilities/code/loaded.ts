@@ -1,17 +1,67 @@
 /** The code of the configuration, as the core loads it. */
-import type { Core, Loaded, OpenCapability } from "../../capability.ts";
+import type { Core, InStore, Loaded, OpenCapability } from "../../capability.ts";
 import type { WriteHooks } from "../../collection/write-hooks.ts";
 import { StartError } from "../../errors.ts";
+import type { MetricsSource } from "../../observe/metrics-source.ts";
+import type { Consumers } from "./consumers/consumers.ts";
+import { consumerEndpoints } from "./consumers/endpoints.ts";
+import { HereCodeRunner } from "./consumers/here-code-runner.ts";
+import { inStore as consumersInStore } from "./consumers/in-store.ts";
+import { consumerFamilies, readConsumerSamples } from "./consumers/metrics.ts";
+import type { ReplacedInConsumers } from "./consumers/open.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import type { CodeSettings } from "./settings.ts";
+
+/** What a test can replace. */
+export type ReplacedParts = ReplacedInConsumers;
 
 /** The open code of one thread. */
 export interface OpenCode extends OpenCapability {
   readonly writeHooks: WriteHooks | undefined;
+  /** Absent if the configuration has none. */
+  readonly consumers: Consumers | undefined;
 }
 
-async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
-  if (settings.collections.size === 0) return { writeHooks: undefined };
+const families = { ...consumerFamilies };
+
+const inStore: InStore<CodeSettings> = { ...consumersInStore };
+
+async function open(
+  core: Core,
+  settings: CodeSettings,
+  replaced: ReplacedParts | undefined,
+): Promise<OpenCode> {
+  const hooks = await openHooks(core, settings);
+  const { openConsumers, retireConsumers } = await import("./consumers/open.ts");
+  const runner = () => new HereCodeRunner(settings);
+  const consumers = openConsumers(core, settings, { runner, replaced });
+  return {
+    writeHooks: hooks?.writeHooks,
+    consumers,
+    prepare: async (thread) => {
+      await hooks?.ready();
+      if (consumers !== undefined) await consumers.prepare(thread);
+      else if (thread.works) await retireConsumers(core);
+    },
+    start: (thread) => consumers?.start(thread),
+    stop: async () => {
+      await consumers?.stop();
+      await hooks?.stop();
+    },
+    methods: () => ({ wakeConsumers: () => consumers?.wake() }),
+    metrics: core.isMetered ? metricsOf(consumers) : undefined,
+  };
+}
+
+/** The hooks of a thread, and their worker. */
+interface OpenHooks extends Pick<HookRunner, "stop"> {
+  readonly writeHooks: WriteHooks;
+  /** Throws StartError if the code cannot be loaded. */
+  ready(): Promise<void>;
+}
+
+async function openHooks(core: Core, settings: CodeSettings): Promise<OpenHooks | undefined> {
+  if (settings.collections.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
   const runner = await runnerFor(core, settings);
   return {
@@ -20,7 +70,7 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
       limits: core.service.settings.limits,
       relationsOf: (name) => core.service.collections().get(name)?.relations ?? new Map(),
     }),
-    prepare: async () => {
+    ready: async () => {
       await runner.ready().catch((error: Error) => {
         throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
       });
@@ -40,4 +90,21 @@ async function runnerFor({ service }: Core, settings: CodeSettings): Promise<Hoo
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { open };
+function metricsOf(consumers: Consumers | undefined): MetricsSource {
+  return {
+    name: "code",
+    families,
+    counted: () => ({ holdfast_consumer_lag_seconds: [] }),
+    stored: async () => {
+      const samples = await readConsumerSamples(consumers);
+      return () => samples;
+    },
+  };
+}
+
+export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
+  endpoints: consumerEndpoints,
+  families,
+  inStore,
+  open,
+};

@@ -1,4 +1,5 @@
 /** What a configuration says about its code. */
+import type { ConsumerSettings } from "./consumers/consumer-settings.ts";
 
 /** The settings of the code of a configuration. */
 export interface CodeSettings {
@@ -10,6 +11,8 @@ export interface CodeSettings {
   memoryMb: number;
   /** The code of each collection that has some, by name. */
   collections: ReadonlyMap<string, CollectionCode>;
+  /** The consumers of all collections. */
+  consumers: readonly ConsumerSettings[];
   /** The configuration itself; `undefined` if workers import it. */
   functions: object | undefined;
 }

@@ -45,14 +45,32 @@ export async function backlogOf(
   const waiting = await waitingFor(parts, consumers, states);
   const [oldestAt, deliveries] = await Promise.all([
     oldestOf(store, waiting.after),
-    records.deliveriesByState(all.map(({ id }) => id)),
+    records.deliveryCounts(all.map(({ id }) => id)),
   ]);
-  return {
-    waiting: waiting.changes,
-    retrying: deliveries.get("retrying") ?? 0,
-    dead: deliveries.get("dead") ?? 0,
-    oldestAt,
-  };
+  const sumOf = (state: "retrying" | "dead") =>
+    [...deliveries.values()].reduce((sum, counts) => sum + counts[state], 0);
+  return { waiting: waiting.changes, retrying: sumOf("retrying"), dead: sumOf("dead"), oldestAt };
+}
+
+/** What one consumer still has to handle. */
+export interface Pending {
+  /** Changes that it has not reached yet. Its filter can exclude some of them. */
+  waiting: number;
+  /** The time of the oldest change that it has not reached, or tries again, as Unix time in milliseconds; `undefined` without one. */
+  oldestAt: number | undefined;
+}
+
+/** What each consumer still has to handle, by its id. */
+export async function pendingOf(
+  parts: Pick<BacklogParts, "store" | "collectionNames">,
+  consumers: readonly Gets[],
+  states: ReadonlyMap<string, ConsumerState>,
+): Promise<ReadonlyMap<string, Pending>> {
+  const found = consumers.map(async (consumer) => {
+    const { changes, after } = await waitingFor(parts, [consumer], states);
+    return [consumer.id, { waiting: changes, oldestAt: await oldestOf(parts.store, after) }] as const;
+  });
+  return new Map(await Promise.all(found));
 }
 
 /** How many changes consumers have not reached yet, and the place before the oldest pending change of each collection. */

@@ -5,12 +5,12 @@ import { StartError } from "../../errors.ts";
 import type { MetricsSource } from "../../observe/metrics-source.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
-import { HereCodeRunner } from "./consumers/here-code-runner.ts";
 import { inStore as consumersInStore } from "./consumers/in-store.ts";
 import { consumerFamilies, readConsumerSamples } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import type { CodeSettings } from "./settings.ts";
+import { openRunner } from "./work/open-runner.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers;
@@ -32,8 +32,8 @@ async function open(
   replaced: ReplacedParts | undefined,
 ): Promise<OpenCode> {
   const hooks = await openHooks(core, settings);
+  const runner = await openRunner(core, settings);
   const { openConsumers, retireConsumers } = await import("./consumers/open.ts");
-  const runner = () => new HereCodeRunner(settings);
   const consumers = openConsumers(core, settings, { runner, replaced });
   return {
     writeHooks: hooks?.writeHooks,
@@ -46,6 +46,7 @@ async function open(
     start: (thread) => consumers?.start(thread),
     stop: async () => {
       await consumers?.stop();
+      await runner.stop();
       await hooks?.stop();
     },
     methods: () => ({ wakeConsumers: () => consumers?.wake() }),

@@ -70,7 +70,7 @@ export interface ConsumerCall<Resource = PlainResource> {
   readonly event: ChangeEvent<Resource>;
   /** 1 for the first attempt to handle the event. */
   readonly attempt: number;
-  /** Aborted when the time is over, or when the service stops. */
+  /** Aborted when the time is over. */
   readonly signal: AbortSignal;
 }
 

@@ -24,8 +24,8 @@ export interface CallParts {
   runner: CodeRunner;
   /** Makes the requests of a caller inside the process. */
   inside(caller: InsideCaller): InsideFetch;
-  /** Aborted to end the calls that run. */
-  stopping: AbortSignal;
+  /** Whether the service ends the calls that run. */
+  isStopping(): boolean;
 }
 
 /** A consumer of the configuration. */
@@ -92,17 +92,11 @@ export class CodeConsumer {
   }
 
   async #call(input: Readonly<Record<string, unknown>>, chain: number): Promise<Outcome | undefined> {
-    const { runner, stopping } = this.#parts;
+    const { runner, isStopping } = this.#parts;
     const { place, timeoutMs } = this.settings;
     const begun = performance.now();
-    const outcome = await runner.run({
-      place,
-      input,
-      clients: this.#clients(chain),
-      timeoutMs,
-      signal: stopping,
-    });
-    if (outcome.kind === "failed" && stopping.aborted) return undefined; // it is called again after the next start
+    const outcome = await runner.run({ place, input, clients: this.#clients(chain), timeoutMs });
+    if (outcome.kind === "failed" && isStopping()) return undefined; // it is called again after the next start
     return outcomeOf(outcome, Math.round(performance.now() - begun));
   }
 

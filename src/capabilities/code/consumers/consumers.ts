@@ -48,13 +48,13 @@ export class Consumers {
   readonly #registry: Registry;
   readonly #consumers: ReadonlyMap<string, CodeConsumer>;
   readonly #engine: ConsumerEngine;
-  readonly #stopping = new AbortController();
+  #isStopping = false;
 
   constructor(parts: ConsumersParts) {
     const { service, store, feed, clock, declared } = parts;
     this.#parts = parts;
     this.#registry = new Registry({ store, feed, now: clock.now });
-    const callParts = { ...parts, stopping: this.#stopping.signal };
+    const callParts = { ...parts, isStopping: () => this.#isStopping };
     this.#consumers = new Map(declared.map((each) => [each.name, new CodeConsumer(each, callParts)]));
     this.#engine = new ConsumerEngine({
       ...parts,
@@ -78,9 +78,12 @@ export class Consumers {
     if (works) this.#engine.start();
   }
 
-  /** Stops all consumers. A call that takes longer is ended, and made again after the next start. */
+  /** Stops all consumers, and after some time also the runner. A call that was ended is made again after the next start. */
   async stop(): Promise<void> {
-    const timer = setTimeout(() => this.#stopping.abort(), graceMs);
+    const timer = setTimeout(() => {
+      this.#isStopping = true;
+      void this.#parts.runner.stop();
+    }, graceMs);
     await this.#engine.stop();
     clearTimeout(timer);
   }

@@ -17,7 +17,7 @@ export interface ReplacedInConsumers {
 export function openConsumers(
   { service, store, isShared, call }: Core,
   { consumers: declared }: CodeSettings,
-  { runner, replaced }: { runner: () => CodeRunner; replaced: ReplacedInConsumers | undefined },
+  { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInConsumers | undefined },
 ): Consumers | undefined {
   const { feed, now } = service;
   // The configuration was refused if it has consumers and keeps no history.
@@ -27,7 +27,7 @@ export function openConsumers(
     store,
     feed,
     declared,
-    runner: runner(),
+    runner,
     inside: createInside(service),
     clock: systemClock(now),
     random: Math.random,

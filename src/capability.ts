@@ -16,7 +16,7 @@ import type { Described } from "./http/openapi/described.ts";
 import type { Asked, Result } from "./http/operations/result.ts";
 import type { JoinCommit, Participant } from "./http/participant.ts";
 import type { KeyAdministration, Service } from "./http/service.ts";
-import type { HttpSettings } from "./http/settings.ts";
+import type { HttpSettings, Limits } from "./http/settings.ts";
 import type { Mirrored } from "./import/item-reader.ts";
 import type { Family, MetricsSource } from "./observe/metrics-source.ts";
 import type { WorkTracing } from "./observe/origins.ts";
@@ -140,6 +140,8 @@ export function define<
 export interface Loaded<Settings = never, Opened extends OpenCapability = never, Replaced = never> {
   /** Rows of the table of endpoints. Each handler gets the open capability. */
   readonly endpoints?: readonly EndpointOf<Opened, Settings>[];
+  /** Rows that follow from the settings of a service, such as paths that the configuration declares. */
+  endpointsFor?(settings: Settings): readonly EndpointOf<Opened, Settings>[];
   /** The `collections` of the open capability, for documents, which are also made without a service. */
   readonly describedCollections?: readonly OwnCollection[];
   /** The descriptions of its metrics, by name. `metrics` of the open capability has their values. */
@@ -150,8 +152,27 @@ export interface Loaded<Settings = never, Opened extends OpenCapability = never,
   readonly needs?: readonly Need<Settings>[];
   /** Sentences for `holdfast check` about what is valid, and perhaps a mistake. */
   warnings?(settings: Settings, checked: CheckedConfiguration): Promise<string[]>;
+  /** Opens its hooks for a command that writes to a store itself; `undefined` if the configuration has none. Throws StartError. */
+  openWriteHooks?(settings: Settings, around: AroundHooks): Promise<OpenWriteHooks | undefined>;
   /** Opens it in this thread, before the store is reached and has its tables. It uses neither the store nor the network. A test can replace parts of it. Throws StartError. */
   open(core: Core, settings: Settings, replaced: Replaced | undefined): Opened | Promise<Opened>;
+}
+
+/** What hooks need beside the settings of their capability. */
+export interface AroundHooks {
+  limits: Limits;
+  /** The declared collections, by name. */
+  collections(): ReadonlyMap<string, Collection>;
+  warn(text: string): void;
+}
+
+/** The hooks of all collections. `stop` ends their threads. */
+export interface OpenWriteHooks {
+  hooks: WriteHooks;
+  /** Resolves when they can run. Throws StartError. */
+  ready(): Promise<void>;
+  isFailing(): boolean;
+  stop(): Promise<void>;
 }
 
 /** A row of the table of endpoints whose handler gets the open capability. */
@@ -283,6 +304,8 @@ export interface OpenCapability {
   /** What the operator sees at the start, by a short name. */
   readonly announced?: Readonly<Record<string, string>>;
   readonly metrics?: MetricsSource | undefined;
+  /** Whether it cannot work now, so that readiness warns. @default it works */
+  isFailing?(): boolean;
 }
 
 /** What a capability may do in its thread. */

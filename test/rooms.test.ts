@@ -78,7 +78,7 @@ const capabilities = readdirSync("src/capabilities", { withFileTypes: true })
 /** The capability of a file; `undefined` for a file of the core. */
 const capabilityOf = (file: string) => /^capabilities\/([^/]+)\//.exec(file)?.[1];
 
-test("only the list of all capabilities imports from one, and only its face", () => {
+test("only the lists of all capabilities import from one, and only its face and its public interface", () => {
   const importing = files.flatMap((file) =>
     importsOf(file)
       .filter((target) => ![undefined, capabilityOf(file)].includes(capabilityOf(target)))
@@ -86,7 +86,10 @@ test("only the list of all capabilities imports from one, and only its face", ()
   );
   assert.deepEqual(
     [...new Set(importing)].sort(),
-    capabilities.map((name) => `capabilities/all.ts imports capabilities/${name}/capability.ts`).sort(),
+    [
+      ...capabilities.map((name) => `capabilities/all.ts imports capabilities/${name}/capability.ts`),
+      "capabilities/public.ts imports capabilities/code/public.ts",
+    ].sort(),
   );
 });
 
@@ -95,6 +98,7 @@ test("only the list of all capabilities imports from one, and only its face", ()
  * and in sentences about the whole service. These numbers only fall.
  */
 const words: Readonly<Record<string, RegExp>> = {
+  code: /CODE_FAILED|hookMs/gi,
   tokens: /jwt|jwks|json web token/gi,
   users: /auth\.users|\.users\b|sign-?(?:in|up)|passkey|invitation|second-?factor|\bmails?\b/gi,
   webhooks: /webhook/gi,
@@ -107,7 +111,7 @@ const wordsInTheCore: Readonly<Record<string, number>> = {
   "commands/command-table.ts": 2, // help of restore and secret
   "commands/serve-command.ts": 1, // the link for the first administrator
   "config/derived-settings.ts": 1, // a sentence about all credentials
-  "errors.ts": 3, // WEBHOOKS_UNAVAILABLE, SECOND_FACTOR_REQUIRED
+  "errors.ts": 4, // CODE_FAILED, WEBHOOKS_UNAVAILABLE, SECOND_FACTOR_REQUIRED
   "http/describe/document.ts": 2, // which credentials there are
   "http/documents/console.ts": 1, // the files of one of its pages
   "index.ts": 3, // JwtOptions, UserOptions
@@ -131,7 +135,7 @@ test("the core does not say the name of a capability", () => {
 
 test("the face of a capability loads nothing of it but checks of options and rows of commands", () => {
   const isLight = (file: string) =>
-    /\/(?:addresses|capability|command-rows|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:user|provider)-options|user-settings)\.ts$/.test(
+    /\/(?:acting|addresses|capability|command-rows|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:code|consumer|user|provider|route)-options|user-settings)\.ts$/.test(
       file,
     );
   const loading = capabilities.flatMap((name) => {

@@ -42,6 +42,8 @@ export interface ImportOptions extends CallOptions {
   readonly dryRun?: boolean;
   /** Whether to import the valid resources even if others are invalid. @default false */
   readonly skipInvalid?: boolean;
+  /** Import the resources without the hooks of the collection. @default false */
+  readonly skipHooks?: boolean;
   /**
    * The attributes of a unique key: a resource then changes the one that has its values, and keeps the attributes that it leaves out.
    * @default all resources are new

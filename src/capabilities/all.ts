@@ -1,5 +1,6 @@
 /** Every capability. No other file of the core imports from one. */
 import type {
+  AroundHooks,
   Capability,
   CheckedConfiguration,
   Core,
@@ -9,6 +10,7 @@ import type {
   Loaded,
   Need,
   OpenCapability,
+  OpenWriteHooks,
   RestOfConfiguration,
   Surroundings,
 } from "../capability.ts";
@@ -151,9 +153,10 @@ export const commandsOfCapabilities: readonly CommandsOfCapability[] = all.map((
 }));
 
 /** The code of a capability, without its exact types. */
-export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints" | "needs"> {
+export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints" | "endpointsFor" | "needs"> {
   readonly name: CapabilityName;
   readonly endpoints?: readonly EndpointOf<never, never>[];
+  endpointsFor?(settings: never): readonly EndpointOf<never, never>[];
   readonly needs?: readonly Need<never>[];
   open(core: Core, settings: never, replaced: never): OpenCapability | Promise<OpenCapability>;
 }
@@ -188,6 +191,19 @@ export async function leftInStore(reader: StoreReader, settings: SettingsOfCapab
   return found;
 }
 
+/** Opens the hooks of a configuration for a command; `undefined` if it has none. Throws StartError. */
+export async function openWriteHooks(
+  settings: SettingsOfCapabilities,
+  around: AroundHooks,
+): Promise<OpenWriteHooks | undefined> {
+  for (const each of await loadCapabilities()) {
+    const opened = await each.openWriteHooks?.(settings[each.name] as never, around);
+    await opened?.ready();
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
+}
+
 /** What capabilities do with the content of a store. */
 export async function inStores(): Promise<readonly InStore[]> {
   return (await loadCapabilities()).flatMap(({ inStore }) => inStore ?? []);
@@ -214,15 +230,20 @@ export async function subjectsIn(settings: SettingsOfCapabilities): Promise<read
   return loaded.flatMap(({ name, inStore }) => inStore?.subjects?.(settings[name] as never) ?? []);
 }
 
-/** What capabilities add to the table of endpoints. The handlers find each open capability in `opened`, by its name. */
+/**
+ * What capabilities add to the table of endpoints of a service with these settings. The handlers find each open capability in `opened`, by
+ * its name.
+ */
 export function endpointsOf(
   loaded: readonly LoadedCapability[],
+  settings: Partial<SettingsOfCapabilities>,
   opened: ReadonlyMap<string, OpenCapability> = new Map(),
 ): AddedEndpoints {
   return {
-    own: loaded.flatMap(({ name, endpoints = [] }) =>
-      boundRows(name, endpoints, () => opened.get(name) as never),
-    ),
+    own: loaded.flatMap(({ name, endpoints = [], endpointsFor }) => {
+      const declared = settings[name] === undefined ? [] : (endpointsFor?.(settings[name] as never) ?? []);
+      return boundRows(name, [...endpoints, ...declared], () => opened.get(name) as never);
+    }),
     ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),
   };
 }

@@ -1,3 +1,19 @@
 /** What capabilities add to the public interface of the package. It loads no other code of them. */
-export type { ChangeEvent, CodeCaller, CodeMembers, Consumer, ConsumerCall, HookCall, Hooks, PlainResource } from "./code/public.ts";
-export { forbid, refuse } from "./code/public.ts";
+export type {
+  Acting,
+  ChangeEvent,
+  CodeCaller,
+  CodeMembers,
+  Consumer,
+  ConsumerCall,
+  HookCall,
+  Hooks,
+  InsideClient,
+  PlainResource,
+  Responded,
+  Route,
+  RouteAccess,
+  RouteCall,
+  RouteRequest,
+} from "./code/public.ts";
+export { forbid, refuse, respond, route } from "./code/public.ts";

@@ -4,8 +4,8 @@
  */
 import type { Violation } from "../errors.ts";
 import type { Collection } from "./collection.ts";
-import type { Attributes } from "./resource.ts";
-import { clientAttributes } from "./timestamps.ts";
+import { type Attributes, pickMembers, resourceText } from "./resource.ts";
+import { clientAttributes, timestampNames } from "./timestamps.ts";
 
 /** The state that a write would give to a resource. */
 export interface Proposal {
@@ -20,8 +20,19 @@ export interface Proposal {
 
 /** The proposal of a state whose text is known, such as an earlier one. */
 export function proposeText(collection: Collection, text: string): Proposal {
-  const attributes = clientAttributes(collection, JSON.parse(text) as Record<string, unknown>);
-  return { collection, attributes, textWith: () => text };
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  const attributes = clientAttributes(collection, resource);
+  const times = collection.timestamps ? pickMembers(resource, isTimestamp) : {};
+  return {
+    collection,
+    attributes,
+    textWith: (all, id) =>
+      all === attributes ? text : resourceText(collection.idKind, id, { ...all, ...times }),
+  };
+}
+
+function isTimestamp(name: string): boolean {
+  return (timestampNames as readonly string[]).includes(name);
 }
 
 /** What is wrong with a proposal. */

@@ -1,5 +1,7 @@
 /** Functions of the operator that take part in the writes of declared collections. This room does not know how they run. */
+import { Problem, type Violation } from "../errors.ts";
 import type { Collection } from "./collection.ts";
+import { type Proposal, textOf, violationsOf } from "./proposal.ts";
 import type { Attributes } from "./resource.ts";
 
 /** The functions of all collections. */
@@ -41,4 +43,62 @@ export interface HookedCaller {
   readonly subject: string;
   readonly roles: readonly string[];
   readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** The hooks of a collection for many writes of one request, such as an import. */
+export interface HooksOfRequest {
+  readonly hooks: CollectionHooks;
+  readonly write: Omit<HookedWrite, "id" | "previous" | "operation">;
+}
+
+/** One resource that such a request writes. */
+export type HookedItem = Pick<HookedWrite, "id" | "previous" | "operation">;
+
+/** Completes a proposal with the hooks of a request, if there are some. Throws what they throw. */
+export async function completeProposal<P extends Proposal>(
+  proposal: P,
+  item: HookedItem,
+  of: HooksOfRequest | undefined,
+): Promise<P> {
+  if (of?.hooks.complete === undefined) return proposal;
+  const attributes = await of.hooks.complete(writeOf(of, item), proposal.attributes);
+  return { ...proposal, attributes };
+}
+
+/** What is wrong with a proposal, also by the hooks of a request. Throws CODE_FAILED and UNAVAILABLE. */
+export async function hookedViolations(
+  proposal: Proposal,
+  item: HookedItem,
+  of: HooksOfRequest | undefined,
+): Promise<readonly Violation[]> {
+  const found = violationsOf(proposal);
+  if (found.length > 0 || of?.hooks.validate === undefined) return found;
+  return hookRefusals(hookedText(proposal, item), item, of);
+}
+
+/** What the hooks of a request refuse in a text: the next one, or the one that a delete removes. Throws CODE_FAILED and UNAVAILABLE. */
+export async function hookRefusals(
+  text: string,
+  item: HookedItem,
+  of: HooksOfRequest | undefined,
+): Promise<readonly Violation[]> {
+  try {
+    if (of !== undefined) await of.hooks.validate?.(writeOf(of, item), text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    if (error.violations.length > 0) return error.violations;
+    return [{ in: "body", pointer: "#", code: "forbidden", detail: error.message }];
+  }
+}
+
+function writeOf({ write }: HooksOfRequest, item: HookedItem): HookedWrite {
+  return { ...write, ...item };
+}
+
+/** The text of a resource for its hooks. It has no id while the service has not chosen one. */
+function hookedText(proposal: Proposal, { id }: HookedItem): string {
+  if (id !== undefined) return textOf(proposal, id);
+  const { id: _, ...others } = JSON.parse(textOf(proposal, "0")) as Record<string, unknown>;
+  return JSON.stringify(others);
 }

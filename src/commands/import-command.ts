@@ -3,14 +3,17 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { mirroredIn } from "../capabilities/all.ts";
+import { mirroredIn, openWriteHooks } from "../capabilities/all.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import { isKnownExpiry } from "../collection/expiry.ts";
 import { suggest } from "../collection/messages.ts";
+import type { HooksOfRequest } from "../collection/write-hooks.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { Expiry } from "../expiry/expired.ts";
 import { requireFit, requireNoneExpired } from "../fit.ts";
+import { anonymous } from "../http/caller/admit.ts";
+import { hooksForMany } from "../http/writes/hooks.ts";
 import type { ColumnSummary } from "../import/cells.ts";
 import { type CollectionInput, type ItemOptions, importCollection } from "../import/collection-import.ts";
 import { type InputFormat, readInput } from "../import/input.ts";
@@ -48,7 +51,8 @@ export async function runImport(
   if (typeof collection === "string") throw new StartError(collection);
   const isCsv = isCsvFile(file, formatName);
   const options = optionsOf(texts, { collection, isCsv });
-  const { dryRun: isDryRun = false, skipInvalid = false, on, id, ids, types, convert, timezone } = options;
+  const { dryRun: isDryRun = false, skipInvalid = false, skipHooks = false } = options;
+  const { on, id, ids, types, convert, timezone } = options;
   const format = formatOf(file, { ...options, isCsv });
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream, size }, signal) => {
@@ -72,7 +76,7 @@ export async function runImport(
         }),
       columns: () => columns,
     };
-    const how = { skipInvalid, on, id, ids, isDryRun, signal };
+    const how = { skipInvalid, skipHooks, on, id, ids, isDryRun, signal };
     const work = { what: `importing ${name}`, total: size };
     const [result] = await withTarget(config, isDryRun, (target) =>
       importInto(target, [input], { work, options: how }),
@@ -148,23 +152,28 @@ export function collectionOf({ collections, openCollections }: Config, name: str
 
 interface Run {
   work: Work;
-  options: Omit<ImportOptions, "limits" | "onProgress">;
+  options: Omit<ImportOptions, "limits" | "onProgress"> & { skipHooks?: boolean };
 }
 
 /** Imports into the configured store, and shows the progress. */
 export async function importInto(
   config: Config,
   inputs: readonly CollectionInput[],
-  { work, options }: Run,
+  { work, options: { skipHooks = false, ...options } }: Run,
 ): Promise<ImportResult[]> {
-  const { jsonDepth, jsonMembers } = config.http.limits;
+  const { collections, http } = config;
+  const { jsonDepth, jsonMembers } = http.limits;
   return withStore(config, async (store) => {
     await sweepFor(store, config, inputs);
-    const mirrored = await mirroredIn(config, store, config.collections);
+    const mirrored = await mirroredIn(config, store, collections);
+    const around = { limits: http.limits, collections: () => collections, warn: say };
+    const hooked = skipHooks ? undefined : await openWriteHooks(config, around);
+    const by = { id: "import", caller: anonymous, now: Date.now() };
     const progress = await startProgress(work);
     try {
       return await importAll(store, inputs, {
         ...options,
+        hooksOf: (collection) => hooked && hooksForMany({ hooks: hooked.hooks, store }, collection, by),
         mirroredIn: (name) => mirrored.get(name),
         kindOf: (name) => config.collections.get(name)?.idKind ?? "uuid",
         limits: { depth: jsonDepth, members: jsonMembers },
@@ -172,6 +181,7 @@ export async function importInto(
       });
     } finally {
       progress.stop();
+      await hooked?.stop();
     }
   });
 }
@@ -276,6 +286,8 @@ export interface ImportOptions extends ItemOptions {
   isDryRun?: boolean;
   /** Throw NotEmpty if the store has a history, even if all its resources are deleted. @default false */
   onlyIfEmpty?: boolean;
+  /** The hooks of a collection. @default no collection has any */
+  hooksOf?: ((collection: Collection) => HooksOfRequest | undefined) | undefined;
 }
 
 /** The store must be empty for this import, but these collections contain or contained resources. */
@@ -299,7 +311,7 @@ const toKeep =
 export async function importAll(
   store: Store,
   inputs: readonly CollectionInput[],
-  { isDryRun = false, onlyIfEmpty = false, ...options }: ImportOptions,
+  { isDryRun = false, onlyIfEmpty = false, hooksOf, ...options }: ImportOptions,
 ): Promise<ImportResult[]> {
   for (const { collection } of inputs) {
     await requireFit(store, collection, ["unique", "references"], toKeep);
@@ -315,7 +327,9 @@ export async function importAll(
         transaction = await store.load(record, { among: names });
         if (onlyIfEmpty) await requireEmpty(store); // the transaction keeps other imports out
       } else await transaction.next(record);
-      results.push(await importCollection(transaction, input, { ...options, store }));
+      results.push(
+        await importCollection(transaction, input, { ...options, hooks: hooksOf?.(input.collection), store }),
+      );
       options.signal.throwIfAborted();
     }
     if (!results.every(({ isAccepted }) => isAccepted)) await transaction?.cancel();

@@ -3,7 +3,9 @@ import { ProblemError, type Task } from "holdfast-client";
 import type { Collection } from "../collection/collection.ts";
 import { timeExamples, timeOf } from "../collection/dates.ts";
 import { Problem, StartError } from "../errors.ts";
+import { anonymous } from "../http/caller/admit.ts";
 import { findCollection, type Service, servedNames } from "../http/service.ts";
+import { hooksForMany } from "../http/writes/hooks.ts";
 import {
   attemptRewind,
   beforeHistory,
@@ -58,7 +60,10 @@ export async function runRewind(
       const collections = (asked.names ?? known).map((name) => findCollection(service, name) as Collection);
       const maxBytes = Math.max(config.http.limits.rewindBytes, maxOwnBytes);
       const { participants } = service;
-      return onStoreOf(config.store, rewind(store, { ...asked, collections, maxBytes, participants }));
+      const by = { id: service.newUuid(), caller: anonymous, now: service.now() };
+      const hooksOf = (collection: Collection) => hooksForMany(service, collection, by);
+      const how = { ...asked, collections, maxBytes, participants, hooksOf };
+      return onStoreOf(config.store, rewind(store, how));
     });
     show(report, undo);
   } catch (error) {

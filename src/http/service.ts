@@ -68,15 +68,16 @@ export interface Metrics {
 
 /**
  * Who can use an endpoint: every request, also without a caller (`public`); every caller; callers who can write something;
- * administrators; or callers who can do one of the actions with any resource of the collection. For all others, the paths of
- * administrators do not exist.
+ * administrators; callers who can do one of the actions with any resource of the collection; or callers with one of these roles, or
+ * with any credential. For all others, the paths of administrators do not exist.
  */
 export type Who =
   | "public"
   | "everyone"
   | "writers"
   | "administrators"
-  | { readonly action: readonly Action[] };
+  | { readonly action: readonly Action[] }
+  | { readonly roles: readonly string[] | "any" };
 
 /** What the steps of a request know of an endpoint. */
 export interface EndpointMethod {
@@ -151,6 +152,8 @@ export interface FoundPath {
 export interface EndpointPaths {
   /** The path of the service itself with these segments below the prefix; `undefined` if the service does not have it. */
   find(service: Service, segments: readonly string[]): FoundPath | undefined;
+  /** Whether paths of the service itself begin with this segment, so that no collection has this name. */
+  reserves(first: string): boolean;
   /** The path in this collection; `undefined` if the service does not have it. The first segment is the collection. */
   findIn(
     service: Service,
@@ -237,6 +240,8 @@ export interface Surface {
   configurationHash: string;
   /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;
+  /** The names of the capabilities that cannot work now. */
+  failing: () => readonly string[];
   /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
   hasStarted: () => boolean;
 }

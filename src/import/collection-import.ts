@@ -45,9 +45,7 @@ export async function importCollection(
   const batch = new Batch((rows) => additions.start(rows));
   try {
     for await (const { items, bytesRead } of read(store)) {
-      for (const item of items) {
-        const row = reader.take(item);
-        if (row === undefined) continue;
+      for await (const row of reader.rows(items)) {
         if (row.id === undefined) waiting.add(row);
         else await batch.add(row);
       }

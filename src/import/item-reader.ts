@@ -9,6 +9,7 @@ import { resourceText, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withImportedTimestamps } from "../collection/timestamps.ts";
 import { pathsOf, type Unique } from "../collection/unique.ts";
 import { createUuidSource } from "../collection/uuids.ts";
+import { completeProposal, type HooksOfRequest, hookedViolations } from "../collection/write-hooks.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson, requireObject } from "../json/parse.ts";
@@ -126,6 +127,8 @@ export interface ReadingOptions {
   ids?: NewIds | undefined;
   /** The kinds of ids of other collections, to rewrite references. Needed with `ids`. @default they are UUIDs */
   kindOf?: KindOf | undefined;
+  /** The hooks of the collection. @default it has none */
+  hooks?: HooksOfRequest | undefined;
   /** The attributes of a collection that follow something outside it. @default none do */
   mirroredIn?: ((collection: string) => Mirrored | undefined) | undefined;
 }
@@ -138,6 +141,10 @@ export interface Mirrored {
 }
 
 const maxListedInvalid = 50;
+
+/** For so many items, hooks run at once. */
+const hookedAtOnce = 100;
+
 /** The resources that are listed for each kind of id. */
 export const maxListedIds = 5;
 
@@ -163,6 +170,11 @@ export class ItemReader {
     this.#keys = keys;
   }
 
+  /** The hooks of the collection; `undefined` without any. */
+  get hooks(): HooksOfRequest | undefined {
+    return this.#options.hooks;
+  }
+
   /** The number of items that were read. */
   get read(): number {
     return this.#read;
@@ -178,8 +190,27 @@ export class ItemReader {
     return !this.#isBroken && (this.invalid.count === 0 || this.#options.skipInvalid);
   }
 
+  /** The resources of items, in their order. */
+  rows(items: readonly Item[]): Iterable<Row> | AsyncIterable<Row> {
+    return this.#options.hooks === undefined ? this.#plainRows(items) : this.#hookedRows(items);
+  }
+
+  *#plainRows(items: readonly Item[]): Generator<Row> {
+    for (const item of items) {
+      const row = this.#take(item) as Row | undefined; // without hooks, nothing waits
+      if (row !== undefined) yield row;
+    }
+  }
+
+  async *#hookedRows(items: readonly Item[]): AsyncGenerator<Row> {
+    for (let from = 0; from < items.length; from += hookedAtOnce) {
+      const taken = await Promise.all(items.slice(from, from + hookedAtOnce).map((item) => this.#take(item)));
+      for (const row of taken) if (row !== undefined) yield row;
+    }
+  }
+
   /** The resource of an item; `undefined` if the item has none. */
-  take(item: Item): Row | undefined {
+  #take(item: Item): Row | undefined | Promise<Row | undefined> {
     this.#read++;
     const { location } = item;
     if (item.kind === "text") return this.#takeText(item);
@@ -217,14 +248,25 @@ export class ItemReader {
     };
   }
 
-  #takeText(item: TextItem): Row | undefined {
+  #takeText(item: TextItem): Row | undefined | Promise<Row | undefined> {
     const { collection } = this;
     const { location } = item;
-    const { limits, on, ids, id: member, kindOf } = this.#options;
-    const resource =
-      on === undefined
-        ? readResource(item, { collection, limits, at: this.at, id: member, ids, kindOf })
-        : readPlain(item, { collection, limits, on, id: member, keys: this.#keys });
+    const { limits, on, ids, id: member, kindOf, hooks } = this.#options;
+    if (on !== undefined) {
+      const plain = readPlain(item, { collection, limits, on, id: member, keys: this.#keys });
+      return this.#rowOf(location, plain);
+    }
+    const rules = { collection, limits, at: this.at, id: member, ids, kindOf };
+    const read = readResource(item, rules);
+    if (!("proposal" in read)) return this.#rowOf(location, read);
+    if (hooks === undefined)
+      return this.#rowOf(location, validResource(read, rules, violationsOf(read.proposal)));
+    return hookedResource(read, rules, hooks).then((resource) => this.#rowOf(location, resource));
+  }
+
+  #rowOf(location: InputLocation, resource: ValidResource | readonly ItemViolation[]): Row | undefined {
+    const { collection } = this;
+    const { on } = this.#options;
     if (!("textWith" in resource)) {
       this.invalid.add(location, resource);
       return undefined;
@@ -267,11 +309,21 @@ interface ResourceRules extends Pick<ReadingOptions, "limits" | "id" | "ids" | "
   at: number;
 }
 
-/** Parses and validates the text of an item, in the same way as the body of a create. If it is not a valid resource, returns what is wrong. */
+/** A resource whose attributes are not checked yet. */
+interface ReadResource {
+  value: Record<string, unknown>;
+  /** What is wrong with its id. */
+  found: readonly Violation[];
+  proposal: Proposal;
+  unfitId: string | undefined;
+  hasNumberId: boolean;
+}
+
+/** Parses the text of an item, in the same way as the body of a create. If it is no resource, returns what is wrong. */
 function readResource(
   item: TextItem,
   { collection, limits, at, id: member, ids, kindOf = () => "uuid" }: ResourceRules,
-): ValidResource | readonly ItemViolation[] {
+): ReadResource | readonly ItemViolation[] {
   const value = parseObject(item, limits);
   if (typeof value === "string") return [faultOf(value)];
   const unclear = member === undefined ? [] : moveId(value, member, ids);
@@ -280,15 +332,40 @@ function readResource(
   const unfit = Object.hasOwn(value, "id") && isUnfit(idKind, value.id) ? { id: value.id } : undefined;
   const found = unfit === undefined ? [] : replaceId(value, { collection, ids });
   if (ids !== undefined) renewReferences(value, collection, kindOf);
-  const proposal = proposeImported(collection, value, at);
-  const violations = [...found, ...timestampViolations(collection, value, at), ...violationsOf(proposal)];
-  if (violations.length > 0) return violations.map((each) => withValue(each, value));
   return {
-    id: fitId(idKind, value.id),
+    value,
+    found: [...found, ...timestampViolations(collection, value, at)],
+    proposal: proposeImported(collection, value, at),
     unfitId: unfit && shortJson(unfit.id),
     hasNumberId: unfit === undefined && typeof value.id === "number",
+  };
+}
+
+/** The resource, or everything that is wrong with it. */
+function validResource(
+  { value, found, proposal, unfitId, hasNumberId }: ReadResource,
+  { collection }: ResourceRules,
+  ofAttributes: readonly Violation[],
+): ValidResource | readonly ItemViolation[] {
+  const violations = [...found, ...ofAttributes];
+  if (violations.length > 0) return violations.map((each) => withValue(each, value));
+  return {
+    id: fitId(collection.idKind, value.id),
+    unfitId,
+    hasNumberId,
     textWith: (finalId) => textOf(proposal, finalId),
   };
+}
+
+async function hookedResource(
+  read: ReadResource,
+  rules: ResourceRules,
+  hooks: HooksOfRequest,
+): Promise<ValidResource | readonly ItemViolation[]> {
+  const id = fitId(rules.collection.idKind, read.value.id);
+  const created = { operation: "create", id, previous: undefined } as const;
+  const proposal = await completeProposal(read.proposal, created, hooks);
+  return validResource({ ...read, proposal }, rules, await hookedViolations(proposal, created, hooks));
 }
 
 /** Gives a resource an id that fits, or removes its id so that it gets an integer. If it returns violations, it has changed nothing. */

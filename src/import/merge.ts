@@ -4,10 +4,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../collection/collection.ts";
-import { type Proposal, textOf, violationsOf } from "../collection/proposal.ts";
+import { type Proposal, textOf } from "../collection/proposal.ts";
 import { type Attributes, attributeViolation, resourceText } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations, withTimestamps } from "../collection/timestamps.ts";
 import type { Unique } from "../collection/unique.ts";
+import { completeProposal, type HooksOfRequest, hookedViolations } from "../collection/write-hooks.ts";
 import type { Violation } from "../errors.ts";
 import { uniqueValue } from "../query/unique-values.ts";
 import type { Load } from "../store/port/store.ts";
@@ -56,19 +57,34 @@ export function itemValue({ id, text }: Pick<Row, "text"> & { id?: string | unde
 
 const showsAccount = "shows what the account of the user has: leave it out, or send its current value";
 
+/** Where items are merged, and when. */
+interface MergeContext {
+  collection: Collection;
+  at: number;
+  hooks?: HooksOfRequest | undefined;
+}
+
 /** Decides what an item writes: nothing (`undefined`) if its resource stays the same, or what is wrong. */
-export function mergeItem(
-  { collection, at }: { collection: Collection; at: number },
+export async function mergeItem(
+  { collection, at, hooks }: MergeContext,
   { id, value, holder, fixed }: Item,
-): Written | readonly ItemViolation[] | undefined {
+): Promise<Written | readonly ItemViolation[] | undefined> {
   if (holder === undefined) {
-    const proposal = proposeImported(collection, value, at);
-    const violations = [...timestampViolations(collection, value, at), ...violationsOf(proposal)];
+    const created = { operation: "create", id, previous: undefined } as const;
+    const proposal = await completeProposal(proposeImported(collection, value, at), created, hooks);
+    const violations = [
+      ...timestampViolations(collection, value, at),
+      ...(await hookedViolations(proposal, created, hooks)),
+    ];
     if (violations.length > 0) return violations.map((each) => withValue(each, value));
     return { id, textWith: (finalId) => textOf(proposal, finalId) };
   }
   const before = clientAttributes(collection, JSON.parse(holder.text) as Record<string, unknown>);
-  const proposal = proposeMerged({ collection, at }, { value, holder, before });
+  const updated = { operation: "update", id: holder.id, previous: holder.text } as const;
+  const merged = proposeMerged({ collection, at }, { value, holder, before });
+  if (isDeepStrictEqual(merged.attributes, before) && (id === undefined || id === holder.id))
+    return undefined;
+  const proposal = await completeProposal(merged, updated, hooks);
   const isOther = id !== undefined && id !== holder.id;
   const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;
   const violations: Violation[] = [
@@ -76,7 +92,7 @@ export function mergeItem(
     ...fixed
       .filter((name) => Object.hasOwn(value, name) && !isDeepStrictEqual(value[name], before[name]))
       .map((name) => attributeViolation(name, "readOnly", showsAccount)),
-    ...violationsOf(proposal),
+    ...(await hookedViolations(proposal, updated, hooks)),
   ];
   if (violations.length > 0) return violations.map((each) => withValue(each, value));
   if (isDeepStrictEqual(proposal.attributes, before)) return undefined;
@@ -127,19 +143,22 @@ export class Merge {
     const keys = values.map((value) => uniqueValue(value, this.#unique) as string);
     const holders = await this.#transaction.holders(this.#unique, keys);
     const fixed = await fixedIn(holders, this.#mirrored);
-    return rows.flatMap(({ id, location }, n) =>
-      this.#settled(location, {
-        id,
-        value: values[n] as Item["value"],
-        holder: holders[n],
-        fixed: fixed[n] as Item["fixed"],
-      }),
+    const settled = await Promise.all(
+      rows.map(({ id, location }, n) =>
+        this.#settled(location, {
+          id,
+          value: values[n] as Item["value"],
+          holder: holders[n],
+          fixed: fixed[n] as Item["fixed"],
+        }),
+      ),
     );
+    return settled.flat();
   }
 
-  #settled(location: InputLocation, item: Item): Settled | [] {
-    const { collection, newUuid, invalid } = this.#reader;
-    const written = mergeItem(this.#reader, item);
+  async #settled(location: InputLocation, item: Item): Promise<Settled | []> {
+    const { collection, newUuid, invalid, at, hooks } = this.#reader;
+    const written = await mergeItem({ collection, at, hooks }, item);
     if (written === undefined) {
       this.merged.same++;
       return [];

@@ -73,6 +73,11 @@ export const importOptions = {
     about: "import the valid resources, and list the invalid ones",
     description: "Imports the valid resources even if others are invalid.",
   }),
+  skipHooks: onOff({
+    flag: "--skip-hooks",
+    about: "import the resources without the hooks of the collection",
+    description: "Imports the resources without the hooks of the collection.",
+  }),
   delimiter: row<string>({
     flag: "--delimiter <character>",
     about: 'character between CSV cells: ",", ";", tab, … (default: ",")',

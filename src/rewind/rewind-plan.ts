@@ -7,9 +7,16 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Collection } from "../collection/collection.ts";
-import { proposeText, violationsOf } from "../collection/proposal.ts";
+import { proposeText, textOf } from "../collection/proposal.ts";
 import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../collection/timestamps.ts";
+import {
+  completeProposal,
+  type HookedItem,
+  type HooksOfRequest,
+  hookedViolations,
+  hookRefusals,
+} from "../collection/write-hooks.ts";
 import { Problem, type Violation } from "../errors.ts";
 import { danglingDetail, maxRefusals, takenViolations } from "../store/core/commits/refusals.ts";
 import { textOfChain } from "../store/core/history-plans.ts";
@@ -35,6 +42,8 @@ export interface RewindAsked {
   maxBytes: number;
   /** What the caller can do if it is larger, as a sentence. @default nothing more */
   ifLarger?: string;
+  /** The hooks of a collection. @default no collection has any */
+  hooksOf?: (collection: Collection) => HooksOfRequest | undefined;
   /** Called with the characters that the plan holds in memory. @default nothing is called */
   onLength?: (length: number) => void;
 }
@@ -128,7 +137,7 @@ class Planning {
       const texts = await store.textsOf(collection.name, changed, from);
       if (texts.length === 0) throw new Moved();
       for (const each of texts) {
-        const kind = this.#addOne(collection, changed[from++] as ChangedResource, each);
+        const kind = await this.#addOne(collection, changed[from++] as ChangedResource, each);
         if (kind !== undefined) counts[kind]++;
         if (performance.now() - started < stretchMs) continue;
         await turn();
@@ -138,23 +147,23 @@ class Planning {
     }
   }
 
-  #addOne(
+  async #addOne(
     collection: Collection,
     resource: ChangedResource,
     texts: ChangedTexts,
-  ): keyof RewindCounts | undefined {
+  ): Promise<keyof RewindCounts | undefined> {
     const { id, existed, exists, lastVersion: version } = resource;
     const last = exists ? currentText(resource, texts) : texts.deleted;
     if (last === undefined) throw new HistoryMissing(undefined, collection.name);
-    const next = existed
-      ? this.#textOf(collection, textThen(collection, resource, texts), { ...resource, last })
-      : undefined;
+    const item = { id, previous: exists ? last : undefined } as const;
+    const then = existed ? await this.#textThen(collection, { ...resource, texts }, item) : undefined;
+    const next = then === undefined ? undefined : this.#textOf(collection, then, { ...resource, last });
     if (exists && next === last) return undefined;
     const key = { collection: collection.name, id };
     this.#count(last, next);
     if (exists) this.#changes.push({ key, expect: version, next, replaced: last.length });
     else this.#changes.push({ key, expect: "absent", next, after: version });
-    if (next !== undefined) this.#judge(collection, id, next);
+    await this.#judge(collection, item, { last, next });
     return next === undefined ? "deleted" : exists ? "replaced" : "created";
   }
 
@@ -172,12 +181,31 @@ class Planning {
     return resourceText(idKind, id, withTimestamps(attributes, this.#at, { text: last, updatedAt: lastAt }));
   }
 
-  #judge(collection: Collection, id: string, text: string): void {
-    if (collection.schema === undefined) return;
-    this.#misfits.addViolations(
-      { collection: collection.name, id },
-      violationsOf(proposeText(collection, text)),
-    );
+  /** The text of a resource at the time to go back to, as its hooks complete it today. */
+  async #textThen(
+    collection: Collection,
+    { texts, ...resource }: ChangedResource & { texts: ChangedTexts },
+    item: Omit<HookedItem, "operation">,
+  ): Promise<string> {
+    const then = textThen(collection, resource, texts);
+    const hooks = this.#asked.hooksOf?.(collection);
+    if (hooks?.hooks.complete === undefined) return then;
+    const proposal = proposeText(collection, then);
+    return textOf(await completeProposal(proposal, { ...item, operation: "restore" }, hooks), resource.id);
+  }
+
+  async #judge(
+    collection: Collection,
+    item: Omit<HookedItem, "operation"> & { id: string },
+    { last, next }: { last: string; next: string | undefined },
+  ): Promise<void> {
+    const hooks = this.#asked.hooksOf?.(collection);
+    if (hooks === undefined && (collection.schema === undefined || next === undefined)) return;
+    const violations =
+      next === undefined
+        ? await hookRefusals(last, { ...item, operation: "delete" }, hooks)
+        : await hookedViolations(proposeText(collection, next), { ...item, operation: "restore" }, hooks);
+    this.#misfits.addViolations({ collection: collection.name, id: item.id }, violations);
   }
 
   #count(last: string, next = ""): void {

@@ -231,7 +231,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const service = createService(store, config, options, {
     state,
     expiring,
-    endpoints: createEndpointTable(endpointsOf(capabilities, opened)),
+    endpoints: createEndpointTable(endpointsOf(capabilities, config, opened)),
+    failing: () => [...opened].flatMap(([name, each]) => (each.isFailing?.() === true ? [name] : [])),
   });
   const core: Omit<Core, "call"> = {
     service,
@@ -331,7 +332,13 @@ function createService(
     state,
     expiring,
     endpoints,
-  }: { state: ServiceState; expiring: ReturnType<typeof expiringOf>; endpoints: EndpointPaths },
+    failing,
+  }: {
+    state: ServiceState;
+    expiring: ReturnType<typeof expiringOf>;
+    endpoints: EndpointPaths;
+    failing: Service["failing"];
+  },
 ): Service {
   const { log, turnBudget, meters, tracing, thread } = options;
   const { now = Date.now, elapsed = () => performance.now(), isEmbedded = false } = options;
@@ -359,6 +366,7 @@ function createService(
     tags,
     isDraining: () => state.isDraining,
     hasStarted: () => state.preparation?.isComplete() === true,
+    failing,
     endpoints,
     participants: new Map(),
     isEmbedded,

@@ -352,6 +352,7 @@ const noCode: CodeSettings = {
   memoryMb: 128,
   collections: new Map(),
   consumers: [],
+  routes: new Map(),
 };
 
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {

@@ -4,11 +4,16 @@ import { define, type RestOfConfiguration, type Surroundings } from "../../capab
 import { didYouMean } from "../../collection/messages.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
-import { option } from "../../option.ts";
+import { option, optional, type Reader } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
 import { checkConsumers, readConsumers } from "./consumers/consumer-options.ts";
+import type { Route } from "./routes/route.ts";
+import { type RouteSettings, readRoutes } from "./routes/route-options.ts";
 import type { CodeSettings } from "./settings.ts";
+
+/** Routes, by name. */
+const routesOption: Reader<ReadonlyMap<string, RouteSettings>, Readonly<Record<string, Route>>> = readRoutes;
 
 export const code = define({
   name: "code",
@@ -23,10 +28,21 @@ export const code = define({
       about: "how much memory the code of the configuration can use in each of its threads, in MiB",
       read: read.wholeNumber(16, 4_096),
     }),
+    routes: optional({
+      about:
+        "paths whose requests functions of the configuration answer: an object with a route for each name",
+      show: (routes) => routes && shownRoutes(routes),
+      read: routesOption,
+    }),
   },
   members: ["hooks", "after"],
-  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "collections.*.after.*.run"],
-  settings: (get, { file, declared, content, isEmbedded }): CodeSettings => {
+  functions: [
+    "collections.*.hooks.before",
+    "collections.*.hooks.validate",
+    "collections.*.after.*.run",
+    "routes.*.run",
+  ],
+  settings: (get, { file, declared, content }): CodeSettings => {
     if (file !== undefined && extname(file) === ".json") requireNoFunctions(declared);
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
@@ -34,17 +50,22 @@ export const code = define({
     );
     const consumers = faults.read(["collections"], () => readConsumers(declared("after")));
     faults.throwIfAny();
+    const routes = get("routes") ?? new Map<string, RouteSettings>();
+    if (routes.size > 0) requireUsableRoutes(routes, { file, content });
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
       collections: collections(),
       consumers: consumers(),
+      routes,
       module: file,
       functions: file === undefined ? content : undefined,
     };
   },
-  check: ({ collections, consumers }, rest) => {
+  check: ({ collections, consumers, routes }, rest) => {
     const faults = new StartFaults();
+    for (const route of routes.values())
+      faults.read(["routes", route.name, "path"], () => requireFreePath(route, rest));
     for (const [name, { with: related }] of collections)
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
     faults.read([], () => checkConsumers(consumers, rest));
@@ -59,11 +80,45 @@ function requireNoFunctions(declared: Surroundings["declared"]): void {
   const faults = new StartFaults();
   for (const member of ["hooks", "after"])
     for (const name of declared(member).keys())
-      faults.add(
-        ["collections", name, member],
-        `collections.${name}.${member}: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
-      );
+      faults.add(["collections", name, member], `collections.${name}.${member}: ${notInJson}`);
   faults.throwIfAny();
+}
+
+const notInJson =
+  "a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })";
+
+/** The routes as administrators see them. */
+function shownRoutes(routes: ReadonlyMap<string, RouteSettings>): object {
+  return Object.fromEntries(
+    [...routes.values()].map(({ name, method, path }) => [name, `${method} ${path}`]),
+  );
+}
+
+/** Throws StartError if the configuration cannot have routes, or callers of which they are for. */
+function requireUsableRoutes(
+  routes: ReadonlyMap<string, RouteSettings>,
+  { file, content }: { file: string | undefined; content: object },
+): void {
+  if (file !== undefined && extname(file) === ".json")
+    throw new StartError([{ path: ["routes"], text: `routes: ${notInJson}` }]);
+  if (Object.hasOwn(content, "auth")) return;
+  const faults = [...routes.values()].filter(({ access }) => access !== "public");
+  if (faults.length === 0) return;
+  throw new StartError(
+    faults.map(({ name }) => ({
+      path: ["routes", name, "access"],
+      text: `routes.${name}.access: this needs "auth". Without it, the service does not identify callers. Add "auth", or write "public".`,
+    })),
+  );
+}
+
+/** Throws StartError if a collection has the path of a route. */
+function requireFreePath({ name, path }: RouteSettings, { collections }: RestOfConfiguration): void {
+  const [, first = ""] = path.split("/");
+  if (!collections.has(first)) return;
+  throw new StartError(
+    `routes.${name}.path: "${first}" is a collection, whose paths begin with it. Choose another first segment.`,
+  );
 }
 
 /** Throws StartError unless each name is a relation to one resource. */
@@ -81,7 +136,7 @@ function requireRelations(
       didYouMean(each, known) ||
       (known.length > 0
         ? ` Known names: ${known.join(", ")}.`
-        : " The collection has none: declare one in references.");
+        : " The collection has no such relation: declare it in references.");
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

@@ -1,52 +1,58 @@
 /** The code of the configuration, as the core loads it. */
-import type { Core, InStore, Loaded, OpenCapability } from "../../capability.ts";
-import type { WriteHooks } from "../../collection/write-hooks.ts";
+import type { AroundHooks, Core, Loaded, Need, OpenCapability, OpenWriteHooks } from "../../capability.ts";
 import { StartError } from "../../errors.ts";
 import type { MetricsSource } from "../../observe/metrics-source.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
-import { inStore as consumersInStore } from "./consumers/in-store.ts";
+import { consumersInStore } from "./consumers/in-store.ts";
 import { consumerFamilies, readConsumerSamples } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
+import { retireAll } from "./consumers/registry.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
+import { routeEndpoints } from "./routes/route-endpoints.ts";
+import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
-import { openRunner } from "./work/open-runner.ts";
+import type { CodeRunner } from "./work/code-runner.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers;
 
+const families = { ...consumerFamilies };
+
 /** The open code of one thread. */
-export interface OpenCode extends OpenCapability {
-  readonly writeHooks: WriteHooks | undefined;
+export interface OpenCode
+  extends Pick<
+    OpenCapability,
+    "writeHooks" | "prepare" | "start" | "isFailing" | "stop" | "methods" | "metrics"
+  > {
+  readonly routes?: Routes | undefined;
   /** Absent if the configuration has none. */
   readonly consumers: Consumers | undefined;
 }
-
-const families = { ...consumerFamilies };
-
-const inStore: InStore<CodeSettings> = { ...consumersInStore };
 
 async function open(
   core: Core,
   settings: CodeSettings,
   replaced: ReplacedParts | undefined,
 ): Promise<OpenCode> {
-  const hooks = await openHooks(core, settings);
-  const runner = await openRunner(core, settings);
-  const { openConsumers, retireConsumers } = await import("./consumers/open.ts");
-  const consumers = openConsumers(core, settings, { runner, replaced });
+  const { log, collections } = core.service;
+  const { limits } = core.service.settings;
+  const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
+  const work = await openWork(core, settings, replaced);
+  const consumers = work?.consumers;
   return {
-    writeHooks: hooks?.writeHooks,
+    ...(hooks && { writeHooks: hooks.hooks, isFailing: () => hooks.isFailing() }),
+    routes: work?.routes,
     consumers,
     prepare: async (thread) => {
       await hooks?.ready();
       if (consumers !== undefined) await consumers.prepare(thread);
-      else if (thread.works) await retireConsumers(core);
+      else if (thread.works) await retireAll(core);
     },
     start: (thread) => consumers?.start(thread),
     stop: async () => {
       await consumers?.stop();
-      await runner.stop();
+      await work?.stop();
       await hooks?.stop();
     },
     methods: () => ({ wakeConsumers: () => consumers?.wake() }),
@@ -54,40 +60,74 @@ async function open(
   };
 }
 
-/** The hooks of a thread, and their worker. */
-interface OpenHooks extends Pick<HookRunner, "stop"> {
-  readonly writeHooks: WriteHooks;
-  /** Throws StartError if the code cannot be loaded. */
-  ready(): Promise<void>;
+/** What runs functions that may wait. */
+interface OpenWork {
+  readonly routes: Routes | undefined;
+  readonly consumers: Consumers | undefined;
+  stop(): Promise<void>;
 }
 
-async function openHooks(core: Core, settings: CodeSettings): Promise<OpenHooks | undefined> {
-  if (settings.collections.size === 0) return undefined;
-  const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await runnerFor(core, settings);
+/** Opens what runs functions that may wait; `undefined` if the configuration has none. */
+async function openWork(
+  core: Core,
+  settings: CodeSettings,
+  replaced: ReplacedParts | undefined,
+): Promise<OpenWork | undefined> {
+  const { routes, consumers } = settings;
+  if (routes.size === 0 && consumers.length === 0) return undefined;
+  const { openRunner } = await import("./work/open-runner.ts");
+  const runner = await openRunner(core, settings);
   return {
-    writeHooks: createWriteHooks(settings, {
-      runner,
-      limits: core.service.settings.limits,
-      relationsOf: (name) => core.service.collections().get(name)?.relations ?? new Map(),
-    }),
-    ready: async () => {
-      await runner.ready().catch((error: Error) => {
-        throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
-      });
-    },
+    routes: routes.size === 0 ? undefined : await openRoutes(core, settings, runner),
+    consumers: consumers.length === 0 ? undefined : await openConsumers(core, settings, { runner, replaced }),
     stop: () => runner.stop(),
   };
 }
 
-async function runnerFor({ service }: Core, settings: CodeSettings): Promise<HookRunner> {
+async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
+  const { Routes } = await import("./routes/routes.ts");
+  return Routes.open(routes, { service, runner });
+}
+
+async function openConsumers(
+  core: Core,
+  settings: CodeSettings,
+  parts: { runner: CodeRunner; replaced: ReplacedParts | undefined },
+): Promise<Consumers | undefined> {
+  const { openConsumers } = await import("./consumers/open.ts");
+  return openConsumers(core, settings, parts);
+}
+
+async function openWriteHooks(
+  settings: CodeSettings,
+  { limits, collections, warn }: AroundHooks,
+): Promise<OpenWriteHooks | undefined> {
+  if (settings.collections.size === 0) return undefined;
+  const { createWriteHooks } = await import("./hooks/write-hooks.ts");
+  const runner = await openHookRunner(settings, warn);
+  return {
+    hooks: createWriteHooks(settings, {
+      runner,
+      limits,
+      relationsOf: (name) => collections().get(name)?.relations ?? new Map(),
+    }),
+    ready: () =>
+      runner.ready().catch((error: Error) => {
+        throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
+      }),
+    isFailing: () => runner.isFailing(),
+    stop: () => runner.stop(),
+  };
+}
+
+async function openHookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
   const { module, functions, hookMs, memoryMb } = settings;
   if (module === undefined) {
     const { HereRunner } = await import("./hooks/here-runner.ts");
     return new HereRunner(functions);
   }
   const { HookWorker } = await import("./hooks/hook-worker.ts");
-  const onEnd = (reason: string) => service.log.warn(`The worker of the hooks has ended: ${reason}.`);
+  const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
 
@@ -103,9 +143,32 @@ function metricsOf(consumers: Consumers | undefined): MetricsSource {
   };
 }
 
+/** Why a worker of hooks has ended, as the log says it. */
+const whyEnded = {
+  time: "was ended, because a call took too long",
+  memory: "has ended, because it needed too much memory",
+  exit: "has ended, because the code ended it",
+  throw: "has ended, because of an error that nothing handles",
+  load: "cannot load the configuration",
+  promise: "has ended",
+  result: "has ended",
+  lost: "cannot be ended, and can need more and more memory. Restart the service",
+} as const;
+
+/** The schemas of routes are compiled, so that a check finds their faults. */
+const schemas: Need<CodeSettings> = {
+  at: [],
+  require: async ({ routes }) => {
+    if (routes.size > 0) await (await import("./routes/route-schemas.ts")).compileRoutes(routes);
+  },
+};
+
 export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
   endpoints: consumerEndpoints,
+  endpointsFor: routeEndpoints,
   families,
-  inStore,
+  inStore: consumersInStore,
+  needs: [schemas],
+  openWriteHooks,
   open,
 };

@@ -1,4 +1,17 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of functions. */
+export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
+export { type Responded, respond } from "./routes/respond.ts";
+export {
+  type InsideClient,
+  type Route,
+  type RouteAccess,
+  type RouteCall,
+  type RouteRequest,
+  route,
+} from "./routes/route.ts";
+export type { Acting } from "./work/acting.ts";
+
+import type { Consumer } from "./consumers/consumer.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */
 export interface CodeCaller {
@@ -36,66 +49,10 @@ export interface Hooks<Resource = PlainResource> {
   /** The relations to single resources that the functions get in `related`. @default none */
   readonly with?: readonly string[];
   /** Returns the resource to store, or nothing to store what the request says. Runs before the schema is checked. */
-  readonly before?: (call: HookCall<Resource>) => object | undefined | void;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns only sometimes has this type
+  readonly before?: (call: HookCall<Resource>) => object | void;
   /** Refuses the write with `refuse` or `forbid`, or returns. Runs after all rules, and also for deletes. */
-  readonly validate?: (call: HookCall<Resource>) => undefined | void;
-}
-
-/** A change of a resource, as a CloudEvent 1.0. */
-export interface ChangeEvent<Resource = PlainResource> {
-  readonly specversion: "1.0";
-  /** The same for each attempt. Nothing else has this id, so code can use it to do something only once. */
-  readonly id: string;
-  /** The path of the collection. */
-  readonly source: string;
-  /** The collection and the kind of the change, such as `orders.created`. */
-  readonly type: string;
-  /** The id of the resource. */
-  readonly subject: string;
-  /** The time of the change. */
-  readonly time: string;
-  readonly datacontenttype: "application/json";
-  /** The entity tag of the resource after the change; absent if it was deleted. */
-  readonly etag?: string;
-  /** The version that the change made. */
-  readonly version: string;
-  /** Changes that were made together have the same group. */
-  readonly group?: string;
-  /** The resource after the change; of a deleted one only its id. */
-  readonly data: Resource;
-}
-
-/** One call of a consumer. */
-export interface ConsumerCall<Resource = PlainResource> {
-  readonly event: ChangeEvent<Resource>;
-  /** 1 for the first attempt to handle the event. */
-  readonly attempt: number;
-  /** Aborted when the time is over. */
-  readonly signal: AbortSignal;
-}
-
-/** A function that handles the changes of a collection, after their commit and at least once. */
-export interface Consumer<Resource = PlainResource> {
-  /** The kinds of changes. @default all */
-  readonly types?: readonly ("created" | "updated" | "deleted")[];
-  /** A filter as in the body of a QUERY request. @default no filter */
-  readonly filter?: Readonly<Record<string, unknown>>;
-  /** The attributes of `data`, or those that it leaves out, as `-body`. @default all */
-  readonly fields?: readonly string[];
-  /** Who acts: a caller with some roles, or the service itself. @default there is no client */
-  readonly as?: { readonly roles: readonly string[] } | "service";
-  /** Who could see the changes: a caller with these roles. @default the roles of `as`; without roles there, everybody's changes */
-  readonly roles?: readonly string[];
-  /** How long one call can take, up to 300,000. @default 30000 */
-  readonly timeoutMs?: number;
-  /** How many calls run at the same time, up to 8. @default 1 */
-  readonly concurrency?: number;
-  /** Whether a new consumer begins with new changes, or with the oldest change of the history. @default "now" */
-  readonly from?: "now" | "start";
-  /** Whether it also gets the changes that its own client makes. @default false */
-  readonly own?: boolean;
-  /** Handles a change. If it throws, the service calls it again later. */
-  readonly run: (call: ConsumerCall<Resource>) => unknown;
+  readonly validate?: (call: HookCall<Resource>) => void;
 }
 
 /** The members of a declared collection that are code. */

@@ -1,5 +1,6 @@
 /** What a configuration says about its code. */
 import type { ConsumerSettings } from "./consumers/consumer-settings.ts";
+import type { RouteSettings } from "./routes/route-options.ts";
 
 /** The settings of the code of a configuration. */
 export interface CodeSettings {
@@ -13,6 +14,8 @@ export interface CodeSettings {
   collections: ReadonlyMap<string, CollectionCode>;
   /** The consumers of all collections. */
   consumers: readonly ConsumerSettings[];
+  /** The routes, by name. */
+  routes: ReadonlyMap<string, RouteSettings>;
   /** The configuration itself; `undefined` if workers import it. */
   functions: object | undefined;
 }

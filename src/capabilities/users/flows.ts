@@ -85,8 +85,8 @@ export interface UserMeter {
 
 /** Judges profiles as a create by a caller without roles. */
 export interface Profiles {
-  /** The text of a new profile. Throws VALIDATION_FAILED. */
-  textOf(profile: Readonly<Record<string, unknown>>, id: string, at: number): string;
+  /** The text of a new profile. Throws VALIDATION_FAILED, and what the hooks of its collection throw. */
+  textOf(profile: Readonly<Record<string, unknown>>, id: string, at: number): Promise<string>;
 }
 
 /** Who asks, as far as a stranger can be known. */

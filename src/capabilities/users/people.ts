@@ -4,10 +4,12 @@ import { isLive } from "../../access/api-key.ts";
 import type { Core } from "../../capability.ts";
 import { systemClock } from "../../clock.ts";
 import type { Collection } from "../../collection/collection.ts";
+import { completeProposal } from "../../collection/write-hooks.ts";
 import { viewFor } from "../../http/caller/permission.ts";
 import type { JoinedCommit, Participant } from "../../http/participant.ts";
 import type { Callers, Data } from "../../http/service.ts";
 import { decide, proposeNew } from "../../http/writes/decide.ts";
+import { hooksForMany } from "../../http/writes/hooks.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { Audit } from "./audit.ts";
 import type { Profiles } from "./flows.ts";
@@ -199,11 +201,16 @@ function profileCollection({ collections }: Data, { collection: name }: UserSett
 /** Judges the profile of a sign-up as a create by the new user, who has no role yet. */
 function profilesOf(service: Data & Callers, settings: UserSettings): Profiles {
   return {
-    textOf: (profile, id, at) => {
+    textOf: async (profile, id, at) => {
       const declared = profileCollection(service, settings);
       const principal = { subject: id, roles: [], claims: {}, scopes: undefined };
       const view = viewFor(service, declared, { principal });
-      return decide(proposeNew(view, { ...profile }, { at, subject: id }))(id);
+      const hooks = hooksForMany(service, view, { id, caller: { principal, quota: undefined }, now: at });
+      const created = { operation: "create", id, previous: undefined } as const;
+      const proposed = proposeNew(view, { ...profile }, { at, subject: id });
+      const next = decide(await completeProposal(proposed, created, hooks))(id);
+      await hooks?.hooks.validate?.({ ...hooks.write, ...created }, next);
+      return next;
     },
   };
 }

@@ -220,7 +220,7 @@ export class Users {
         : await requireInvitation(records, { token, address: read.key, now: now() });
     // An account that gets another address keeps how its user signs in.
     if (invitation?.replaces === undefined || password !== undefined) requireMethod(settings, password);
-    if (invitation?.user === undefined) this.requireFitting({ ...profile, ...invitation?.profile });
+    if (invitation?.user === undefined) await this.requireFitting({ ...profile, ...invitation?.profile });
     else if (Object.keys(profile).length > 0) throw profileExists();
     const { user } = invitation ?? {};
     const known =
@@ -246,7 +246,7 @@ export class Users {
     const { records, now } = this.#parts;
     const { email, profile, user, replaces } = await requireInvitation(records, { token, now: now() });
     // A profile that exists is not judged again.
-    const violations = user === undefined ? (this.#misfit(profile ?? {})?.violations ?? []) : [];
+    const violations = user === undefined ? ((await this.#misfit(profile ?? {}))?.violations ?? []) : [];
     const missing = violations.filter(isRequired).map(({ pointer = "#" }) => parseFragment(pointer));
     return {
       email,
@@ -258,17 +258,17 @@ export class Users {
   /**
    * Judges a profile as that of somebody who signs up. `isPart`: required attributes can be missing. Throws VALIDATION_FAILED.
    */
-  requireFitting(profile: Readonly<Record<string, unknown>>, { isPart = false } = {}): void {
-    const misfit = this.#misfit(profile);
+  async requireFitting(profile: Readonly<Record<string, unknown>>, { isPart = false } = {}): Promise<void> {
+    const misfit = await this.#misfit(profile);
     const violations = misfit?.violations.filter((each) => !isPart || !isRequired(each)) ?? [];
     if (misfit !== undefined && violations.length > 0) throw inProfile(misfit, violations);
   }
 
   /** Why a profile does not fit; `undefined` if it does. */
-  #misfit(profile: Readonly<Record<string, unknown>>): Problem | undefined {
+  async #misfit(profile: Readonly<Record<string, unknown>>): Promise<Problem | undefined> {
     const { profiles, newUuid, now } = this.#parts;
     try {
-      profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
+      await profiles.textOf(profile, newUuid(), now()); // the profile gets another id when it is created
       return undefined;
     } catch (error) {
       if (error instanceof Problem) return error;
@@ -516,7 +516,9 @@ export class Users {
       }
       const read = readMailAddress(claims.email ?? "");
       const proves = provider.trustEmail && claims.isVerified && !("fault" in read);
-      const profile = [{}, { name: claims.name }].find((each) => this.#misfit(each) === undefined);
+      const fits = async (each: object) => (await this.#misfit({ ...each })) === undefined;
+      const named = { name: claims.name };
+      const profile = (await fits({})) ? {} : (await fits(named)) ? named : undefined;
       if (!proves || profile === undefined || !takesSignUp(settings, domainOf(read.key)))
         return { changes: [], result: undefined };
       if ((await records.accountOf(read.key)) !== undefined) return { changes: [], result: undefined };
@@ -553,12 +555,12 @@ export class Users {
       password,
       devices: [],
     };
-    const next = () =>
-      mirror.textWith(profiles.textOf({ ...profile, ...invitation?.profile }, id, now()), account);
+    const next = async () =>
+      mirror.textWith(await profiles.textOf({ ...profile, ...invitation?.profile }, id, now()), account);
     const key = { collection: settings.collection, id };
     const create: Change[] =
       invitation?.user === undefined
-        ? [{ key, expect: "absent", next: next() }]
+        ? [{ key, expect: "absent", next: await next() }]
         : await mirror.changesFor(id, account, now(), { isNew: true });
     const ofAddress = await records.invitationsFor(address);
     const ofAny = invitation === undefined ? [] : await records.invitationsFor(invitation.address);

@@ -41,16 +41,18 @@ export async function runDatabaseImport(
     given: texts,
     flags: { format, ...flags },
   } = localFlags(given);
-  const { skipInvalid: _, ids: __, delimiter, types, convert, timezone, dryRun, ...others } = texts;
+  const { skipInvalid: _, ids: __, delimiter, types, convert, timezone, ...rest } = texts;
+  const { dryRun, skipHooks, ...others } = rest;
   const [other] = Object.entries(others) as [ImportOptionName, string][];
   if (other !== undefined)
     throw new StartError(
       `${flagOf(other[0])} is for one collection: npx holdfast import <collection> ${file} ${flagOf(other[0])} ${other[1]}`,
     );
-  if (dryRun !== undefined)
-    throw new StartError(
-      `--dry-run is for one collection: npx holdfast import <collection> <file> --dry-run`,
-    );
+  for (const [name, value] of Object.entries({ dryRun, skipHooks }))
+    if (value !== undefined) {
+      const flag = flagOf(name as ImportOptionName);
+      throw new StartError(`${flag} is for one collection: npx holdfast import <collection> <file> ${flag}`);
+    }
   const config = await configOf(flags, env);
   const isForCsv = [delimiter, types, convert, timezone].some((each) => each !== undefined);
   if (format === "csv" || isForCsv) throw new StartError(needsCollection(file));

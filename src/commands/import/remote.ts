@@ -51,7 +51,7 @@ export async function importRemotely(
   remote: Remote,
   input: RemoteInput,
 ): Promise<ImportResult | BegunImport> {
-  const { dryRun, skipInvalid, ...named } = remote.given;
+  const { dryRun, skipInvalid, skipHooks, ...named } = remote.given;
   const { collection, size, signal, onProgress } = input;
   const [type, stream] = await typed(input);
   let isSent = false;
@@ -80,6 +80,7 @@ export async function importRemotely(
     ...delimiterOf(input.format),
     dryRun: dryRun !== undefined,
     skipInvalid: skipInvalid !== undefined,
+    skipHooks: skipHooks !== undefined,
     signal,
     timeoutMs,
   };

@@ -22,6 +22,7 @@ import { jsonLimits } from "../protocol/content.ts";
 import { type HttpRequest, jsonType } from "../protocol/message.ts";
 import { type Clock, type Data, findCollection, type Service, type Surface } from "../service.ts";
 import { requireFewCollections } from "../writes/create.ts";
+import { hooksForMany } from "../writes/hooks.ts";
 import { type ImportReport, reportOf } from "./import-report.ts";
 
 /** The memory that counts for an import: its content and its batches are never in memory as a whole. */
@@ -59,7 +60,7 @@ export async function performImport(
  * errors of writing.
  */
 export async function readImport<T>(
-  service: Data & Surface,
+  service: Data & Surface & Clock,
   operation: Import,
   request: HttpRequest,
   pass: (read: { spool: Spool; report: ImportReport }) => Promise<T>,
@@ -118,16 +119,18 @@ function goesOn({ dryRun, on }: Import["asked"], reader: ItemReader): boolean {
 
 /** Reads and checks the content, and does work with it. */
 async function withContentOf<T>(
-  service: Data & Surface,
+  service: Data & Surface & Clock,
   { operation, request, isTask }: Pick<Work, "operation" | "request" | "isTask">,
   work: (read: Work) => Promise<T>,
 ): Promise<T> {
   const { collection, asked } = operation;
   const limits = jsonLimits(service.settings.limits);
   const spool = new Spool();
-  const { skipInvalid, on, id, ids } = asked;
+  const { skipInvalid, on, id, ids, skipHooks = false } = asked;
   const kindOf = (name: string) => findCollection(service, name)?.idKind ?? "uuid";
-  const reader = new ItemReader(collection, { limits, skipInvalid, on, id, ids, kindOf }, spool);
+  const context = { id: request.id, caller: operation.caller, now: service.now() };
+  const hooks = skipHooks ? undefined : hooksForMany(service, collection, context);
+  const reader = new ItemReader(collection, { limits, skipInvalid, on, id, ids, kindOf, hooks }, spool);
   try {
     const read: Work = { operation, request, isTask, reader, spool };
     await readAll(service, read).catch(throwProblem);
@@ -153,9 +156,8 @@ async function readAll(service: Data & Surface, work: Work): Promise<void> {
   const { importBytes } = service.settings.limits;
   const pause = createTimedPauses();
   for await (const { items } of itemsOf(service, work)) {
-    for (const item of items) {
-      const row = reader.take(item);
-      if (row !== undefined) spool.add(row);
+    for await (const row of reader.rows(items)) {
+      spool.add(row);
       if (spool.length > maxGrowth * importBytes) throw tooManyResources(maxGrowth * importBytes);
       if (!isTask && (spool.count > maxAtOnce.resources || spool.length > maxAtOnce.length))
         throw tooManyAtOnce();

@@ -13,6 +13,7 @@ import { requireNoPreconditions } from "../protocol/conditional.ts";
 import { readContent } from "../protocol/content.ts";
 import { findCollection, servedNames } from "../service.ts";
 import { commit, overtaken, type Write, type WriteAttempt } from "../writes/commit.ts";
+import { hooksForMany } from "../writes/hooks.ts";
 import { parseRewind, type RewindContent } from "../writes/rewind-content.ts";
 import { untilCommitted } from "../writes/write.ts";
 
@@ -48,7 +49,8 @@ export async function readRewind({ service, request }: Rewind): Promise<Asked> {
 }
 
 async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
-  const { service, request } = write;
+  const { service, request, operation } = write;
+  const { caller } = operation;
   const names = asked.collections.map(({ name }) => name);
   await service.expired.sweep(names); // what has expired would hold unique values
   return service.exclusively(names, async (commitNow) => {
@@ -57,6 +59,8 @@ async function attempt(write: Rewind, asked: Asked): Promise<WriteAttempt> {
       now: service.now(),
       maxBytes: service.settings.limits.rewindBytes,
       ifLarger: 'Send the header "Prefer: respond-async", and the rewind becomes a task.',
+      hooksOf: (collection: Collection) =>
+        hooksForMany(service, collection, { id: request.id, caller, now: service.now() }),
       onLength: (length: number) => request.ticket.hold(length),
     };
     const made = await attemptRewind(service.store, planned, async (plan, report) => {

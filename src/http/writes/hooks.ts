@@ -1,5 +1,8 @@
 /** Gives the hooks of a collection (`WriteHooks`) their part in a write: they complete what it proposes, and judge its next state. */
-import type { HookedWrite } from "../../collection/write-hooks.ts";
+import type { Collection } from "../../collection/collection.ts";
+import type { HookedWrite, HooksOfRequest } from "../../collection/write-hooks.ts";
+import type { Caller } from "../caller/admit.ts";
+import type { Data } from "../service.ts";
 import type { CollectionWrite, Write } from "./commit.ts";
 import type { Proposed } from "./decide.ts";
 
@@ -30,6 +33,33 @@ export async function requireValidated(
 /** Whether the hooks of a collection can store something else than what a client has sent. */
 export function changesWrites({ service, operation }: Write<CollectionWrite>): boolean {
   return service.hooks?.of(operation.collection.name)?.complete !== undefined;
+}
+
+/**
+ * The hooks of a collection for a request or a task that writes many resources without the access rules, such as an import; `undefined` if
+ * the collection has none. `id`: that of the request or the task.
+ */
+export function hooksForMany(
+  service: Pick<Data, "hooks"> & { store: Pick<Data["store"], "read"> },
+  collection: Collection,
+  { id, caller, now }: { id: string; caller: Caller; now: number },
+): HooksOfRequest | undefined {
+  const hooks = service.hooks?.of(collection.name);
+  if (hooks === undefined) return undefined;
+  return {
+    hooks,
+    write: {
+      collection,
+      canRead: true,
+      caller: caller.principal,
+      now,
+      // Each resource has as much time as a request of its own.
+      get request() {
+        return { id };
+      },
+      read: async (key) => (await service.store.read(key))?.text,
+    },
+  };
 }
 
 function hooked({ service, operation, request }: Write<CollectionWrite>, change: HookedChange): HookedWrite {

@@ -12,7 +12,7 @@ const reasons = {
   restored: "The store was restored from a backup. Enable the consumer to let it handle changes again.",
 };
 
-export const inStore: InStore<CodeSettings> = {
+export const consumersInStore: InStore<CodeSettings> = {
   quieten: async (store, { made, at }) => {
     if (made === "moved") return undefined;
     const count = await disableConsumers(store, reasons[made], at);

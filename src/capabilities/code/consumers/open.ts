@@ -5,7 +5,6 @@ import { createInside } from "../../../http/inside.ts";
 import type { CodeSettings } from "../settings.ts";
 import type { CodeRunner } from "../work/code-runner.ts";
 import { Consumers } from "./consumers.ts";
-import { Registry, registryName } from "./registry.ts";
 
 /** What a test can replace. */
 export interface ReplacedInConsumers {
@@ -35,10 +34,4 @@ export function openConsumers(
     wakeOthers: call && (() => call("wakeConsumers")),
     ...replaced,
   });
-}
-
-/** Notes that the configuration no longer has the consumers of the store. */
-export async function retireConsumers({ service, store }: Pick<Core, "service" | "store">): Promise<void> {
-  if (!store.collections().has(registryName)) return;
-  await new Registry({ store, feed: service.feed, now: service.now }).retire(new Set());
 }

@@ -1,4 +1,5 @@
 /** What the store keeps of consumers beside their states and deliveries: which ones it knows, and whether they run. */
+import type { Core } from "../../../capability.ts";
 import type { ConsumedFeed } from "../../../changes/consume/consumer.ts";
 import { ConsumerRecords, putState } from "../../../changes/consume/consumer-records.ts";
 import { marksOf, owedAt, placeNow } from "../../../changes/consume/event-reader.ts";
@@ -156,4 +157,10 @@ export async function disableConsumers(
     );
   }
   return enabled.length;
+}
+
+/** Notes that the configuration no longer has the consumers of a store. */
+export async function retireAll({ service, store }: Pick<Core, "service" | "store">): Promise<void> {
+  if (!store.collections().has(registryName)) return;
+  await new Registry({ store, feed: service.feed, now: service.now }).retire(new Set());
 }

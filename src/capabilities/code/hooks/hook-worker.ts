@@ -2,6 +2,7 @@
  * The worker beside one thread of the service, in which its hooks run. A call that fails its worker, such as by an endless loop, is ended
  * with it. The calls behind it run on the next worker, because hooks only calculate.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
@@ -16,8 +17,8 @@ export interface HookWorkerOptions {
   hookMs: number;
   /** The limit of the heap of the worker, in MiB. */
   memoryMb: number;
-  /** Called when a worker has ended, with the reason. */
-  onEnd?: (reason: string) => void;
+  /** Called when a worker has ended, with the reason, or when it cannot be ended. */
+  onEnd?: (reason: FailureReason | "lost") => void;
 }
 
 /** What runs hooks. */
@@ -26,6 +27,8 @@ export interface HookRunner {
   call(place: string, input: HookInput): Promise<HookOutput>;
   /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
   ready(): Promise<void>;
+  /** Whether the module could not be loaded the last time. */
+  isFailing(): boolean;
   stop(): Promise<void>;
 }
 
@@ -47,6 +50,9 @@ interface Call {
   runs: number;
   settle(output: HookOutput): void;
 }
+
+/** How long a worker can take to end, in milliseconds. V8 does not end every loop that allocates memory. */
+const endMs = 2_000;
 
 /** The call in progress, as the watch has first seen it. */
 interface Watched {
@@ -70,11 +76,12 @@ export class HookWorker implements HookRunner {
   #current = new Int32Array(new SharedArrayBuffer(4));
   #loaded = Promise.withResolvers<void>();
   #isLoaded = false;
+  #cannotLoad = false;
   #isStopped = false;
   #watch: NodeJS.Timeout | undefined;
   #watched: Watched | undefined;
-  /** Why the worker that is watched is being ended. */
-  #endsFor: FailureReason | undefined;
+  /** Whether the worker is being ended, because the call in progress takes too long. */
+  #isEnding = false;
 
   constructor(options: HookWorkerOptions) {
     this.#options = options;
@@ -85,9 +92,8 @@ export class HookWorker implements HookRunner {
     return this.#loaded.promise;
   }
 
-  /** Whether the module is loaded. Calls wait for it. */
-  get isLoaded(): boolean {
-    return this.#isLoaded;
+  isFailing(): boolean {
+    return this.#cannotLoad;
   }
 
   call(place: string, input: HookInput): Promise<HookOutput> {
@@ -158,20 +164,14 @@ export class HookWorker implements HookRunner {
       message = isMemory ? `It needed more than ${memoryMb} MiB of memory.` : (error.stack ?? String(error));
     });
     worker.on("exit", () => {
-      if (this.#isStopped || this.#worker !== worker) return;
-      const endedFor = this.#endsFor;
-      this.#endsFor = undefined;
-      if (endedFor === "time") {
-        reason = "time";
-        message = `It took longer than ${this.#options.hookMs} ms.`;
-      }
-      this.#ended(current, reason, message);
+      if (!this.#isStopped && this.#worker === worker) this.#ended({ reason, message });
     });
   }
 
   #handle(from: FromHookThread): void {
     if (from.kind === "loaded") {
       this.#isLoaded = true;
+      this.#cannotLoad = false;
       this.#loaded.resolve();
       this.#flush();
       return;
@@ -184,22 +184,27 @@ export class HookWorker implements HookRunner {
   }
 
   /** The worker has ended: the call in progress fails, and the others run on the next one. */
-  #ended(current: Int32Array, reason: FailureReason, message: string): void {
-    const endedNumber = reason === "time" ? this.#watched?.number : undefined;
+  #ended(how: { reason: FailureReason; message: string }): void {
+    const { hookMs, onEnd } = this.#options;
+    const tooLong = { reason: "time", message: `It took longer than ${hookMs} ms.` } as const;
+    const isTooLong = this.#isEnding;
+    const number = isTooLong ? this.#watched?.number : Atomics.load(this.#current, 0);
+    const failed = { kind: "failed", ...(isTooLong ? tooLong : how) } as const;
     this.#worker = undefined;
     this.#watched = undefined;
-    this.#options.onEnd?.(reason);
-    const failed = { kind: "failed", reason, message } as const;
+    this.#isEnding = false;
+    onEnd?.(failed.reason);
     if (!this.#isLoaded) {
       // The next call tries again.
+      this.#cannotLoad = true;
       this.#unsent = [];
       for (const { settle } of this.#calls.values()) settle({ ...failed, reason: "load" });
-      this.#loaded.reject(new Error(message));
+      this.#loaded.reject(new Error(failed.message));
       this.#loaded.promise.catch(() => {}); // often nothing waits any more
       this.#loaded = Promise.withResolvers();
       return;
     }
-    const culprit = this.#calls.get(endedNumber ?? Atomics.load(current, 0));
+    const culprit = this.#calls.get(number ?? 0);
     if (culprit !== undefined) {
       this.#noteEnd(culprit.message[1]);
       culprit.settle(failed);
@@ -224,7 +229,7 @@ export class HookWorker implements HookRunner {
     const worker = this.#worker;
     const current = this.#current;
     const number = Atomics.load(current, 0);
-    if (worker === undefined || number === 0 || this.#endsFor !== undefined) return;
+    if (worker === undefined || number === 0 || this.#isEnding) return;
     const { hookMs } = this.#options;
     const isFirst = this.#watched?.number !== number;
     const watched: Watched = isFirst
@@ -246,8 +251,13 @@ export class HookWorker implements HookRunner {
   }
 
   async #end(worker: Worker): Promise<void> {
-    this.#endsFor ??= "time";
-    await worker.terminate();
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const ended = worker.terminate().then(() => true);
+    if (await Promise.race([ended, delay(endMs, false, { ref: false })])) return;
+    if (this.#worker !== worker) return;
+    this.#options.onEnd?.("lost");
+    this.#ended({ reason: "time", message: "" });
   }
 }
 

@@ -442,7 +442,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
       const { email, roles = [], claims = {}, profile, user } = given as Partial<Invitation>;
       requireRoles(users, roles, []);
       // The person adds what is missing.
-      if (profile !== undefined) users.requireFitting(profile, { isPart: true });
+      if (profile !== undefined) await users.requireFitting(profile, { isPart: true });
       const wanted = { email: email as string, roles, claims, profile, user };
       const made = await users.invitations.invite(wanted, source, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;

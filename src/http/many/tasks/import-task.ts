@@ -18,6 +18,7 @@ import type { Result } from "../../operations/result.ts";
 import type { HttpRequest } from "../../protocol/message.ts";
 import { type Administration, type Clock, type Data, findCollection, type Service } from "../../service.ts";
 import { requireCollection, requireFewCollections } from "../../writes/create.ts";
+import { hooksForMany } from "../../writes/hooks.ts";
 import { accepted, taskOf } from "./task-begin.ts";
 import {
   type Decision,
@@ -50,7 +51,10 @@ export async function beginImport(
       isDryRun: asked.dryRun,
       skipInvalid: asked.skipInvalid,
     };
-    const content: TaskImport | undefined = asked.on && { on: pathsOf(asked.on).map(formatPath) };
+    const content: TaskImport | undefined = asked.on && {
+      on: pathsOf(asked.on).map(formatPath),
+      ...(asked.skipHooks === true && { skipHooks: true }),
+    };
     const task = await storeImport(service, caller, { asking, content }, spool);
     return accepted({ service, request }, task, { report });
   });
@@ -127,6 +131,7 @@ function importedIn(service: Data, name: string): Collection {
 /** What an import as a task was asked to do, if it is by a unique key: the attributes of the key. */
 interface TaskImport {
   on: readonly string[];
+  skipHooks?: boolean;
 }
 
 /** The unique key of an import. Throws INVALID_PARAMETER if the collection does not have it any more. */
@@ -187,10 +192,15 @@ function existing(id: string): Problem {
 
 /** What the first items of an import by a unique key write: each changes the resource that has its key. */
 async function mergedRows(
-  { service: { store, participants } }: TaskWork,
+  { service, task, caller, request }: TaskWork,
   collection: Collection,
   { key, items, at }: { key: Unique; items: readonly TaskItem[]; at: number },
 ): Promise<(Row | Problem | undefined)[]> {
+  const { store, participants } = service;
+  const { skipHooks = false } = JSON.parse(request.content ?? "{}") as Partial<TaskImport>;
+  const hooks = skipHooks
+    ? undefined
+    : hooksForMany(service, collection, { id: task.value.id, caller, now: at });
   const { fixedIn, mergeItem, itemValue } = await import("../../../import/merge.ts"); // few services import while they run
   return untilLong(
     items,
@@ -201,7 +211,7 @@ async function mergedRows(
         holderId === undefined ? undefined : await store.read({ collection: collection.name, id: holderId });
       const length = holder?.text.length ?? 0;
       const [fixed = []] = await fixedIn([holder], participants.get(collection.name)?.mirrored);
-      const written = mergeItem({ collection, at }, { id, value, holder, fixed });
+      const written = await mergeItem({ collection, at, hooks }, { id, value, holder, fixed });
       if (written === undefined || "textWith" in written) return [written && { ...written, holder }, length];
       const [{ pointer, detail } = { pointer: "#", detail: "is not valid" }] = written;
       const message = `${subjectAt(pointer ?? "#", "The resource")} ${detail}.`;

@@ -1,8 +1,9 @@
 /** How tasks bring resources back to an earlier state. */
-import { type Proposal, textOf, violationsOf } from "../../../collection/proposal.ts";
+import { type Proposal, textOf } from "../../../collection/proposal.ts";
 import { pickMembers, resourceText } from "../../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../../collection/timestamps.ts";
 import { withKept } from "../../../collection/visibility.ts";
+import { completeProposal, hookedViolations, hookRefusals } from "../../../collection/write-hooks.ts";
 import { Problem } from "../../../errors.ts";
 import type { Requirement } from "../../../store/port/commit.ts";
 import type { Stored } from "../../../store/port/stored.ts";
@@ -10,6 +11,7 @@ import type { TaskItem, TaskSlice } from "../../../tasks/task.ts";
 import { judged, requirementsFor } from "../../caller/judged.ts";
 import { type Bulk, keyOf } from "../../operations/operation.ts";
 import { timeOfChange } from "../../writes/commit.ts";
+import { hooksForMany } from "../../writes/hooks.ts";
 import { requireNext } from "../../writes/next-state.ts";
 import {
   changedMeanwhile,
@@ -73,13 +75,15 @@ async function lastOf(
 
 /** The change that goes back to the version of the plan, or `undefined` if nothing differs. `isRuled`: whether the access rules apply. */
 export async function wayBack(
-  { service }: TaskWork,
+  { service, caller, task }: TaskWork,
   operation: Bulk,
   { item: { id = "", version = 0, exists = false, to }, before, at }: Last,
   { isRuled }: { isRuled: boolean },
 ): Promise<Decision> {
   const { collection, guard } = operation;
   const key = keyOf({ collection, id });
+  const hooks = hooksForMany(service, collection, { id: task.value.id, caller, now: at });
+  const restored = { operation: "restore", id, previous: exists ? before.text : undefined } as const;
   const requires: Requirement[] = [];
   const requireRight = async (action: "create" | "update" | "delete", stored: Stored) => {
     if (!isRuled) return;
@@ -89,31 +93,36 @@ export async function wayBack(
   };
   if (to === null || to === undefined) {
     await requireRight("delete", before);
+    const removed = { operation: "delete", id, previous: before.text } as const;
+    const refused = await hookRefusals(before.text, removed, hooks);
+    if (refused.length > 0)
+      return new Problem("VALIDATION_FAILED", "A hook refuses the delete.", { violations: refused });
     return { key, expect: version, next: undefined, replaced: before.text.length, requires };
   }
   const then = await service.store.version(key, to);
   if (then === undefined) return notKept();
   if (exists) await requireRight("update", before);
-  const restored = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
+  const earlier = clientAttributes(collection, JSON.parse(then.text) as Record<string, unknown>);
   // As in a restore, attributes that the caller cannot see keep their present values.
   const hidden = isRuled ? collection.visibility?.hidden : undefined;
   const attributes =
     hidden === undefined
-      ? restored
+      ? earlier
       : withKept(
-          pickMembers(restored, (name) => !hidden.has(name)),
+          pickMembers(earlier, (name) => !hidden.has(name)),
           clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>),
           (name) => hidden.has(name),
         );
-  const proposal: Proposal = {
+  const proposed: Proposal = {
     collection,
     attributes,
     textWith: (all) => {
       if (collection.timestamps) return resourceText(collection.idKind, id, withTimestamps(all, at, before));
-      return all === restored ? then.text : resourceText(collection.idKind, id, all);
+      return all === earlier ? then.text : resourceText(collection.idKind, id, all);
     },
   };
-  const violations = violationsOf(proposal);
+  const proposal = await completeProposal(proposed, restored, hooks);
+  const violations = await hookedViolations(proposal, restored, hooks);
   if (violations.length > 0)
     return new Problem("VALIDATION_FAILED", "It does not fit the current schema.", { violations });
   const next = textOf(proposal, id);

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { loadConfig, originOf, remakeConfig } from "../../../src/config.ts";
+import { makeFolder } from "../../folder.ts";
+
+/** Reads a configuration with collections, whose source is JavaScript. */
+function read(collections: string, { name = "holdfast.config.mjs" } = {}) {
+  const cwd = makeFolder();
+  const isJson = name.endsWith(".json");
+  writeFileSync(
+    join(cwd, name),
+    isJson ? `{"collections":${collections}}` : `export default { collections: ${collections} };`,
+  );
+  return loadConfig({ cwd, flags: {}, env: {} });
+}
+
+const faults: readonly (readonly [collections: string, message: RegExp])[] = [
+  ["{ a: { hooks: {} } }", /holdfast\.config\.mjs: collections\.a\.hooks has neither before nor validate/],
+  ["{ a: { hooks: 5 } }", /collections\.a\.hooks must be an object with before or validate, not 5/],
+  ["{ a: { hooks: { before: 5 } } }", /collections\.a\.hooks\.before must be a function, not 5/],
+  ['{ a: { hooks: { before: { $function: "x" } } } }', /collections\.a\.hooks\.before must be a function/],
+  ["{ a: { hooks: { befor: () => {} } } }", /collections\.a\.hooks\.befor is not an option/],
+  [
+    "{ a: { hooks: { before: () => {}, with: 5 } } }",
+    /collections\.a\.hooks\.with must be a list of at most 10 names/,
+  ],
+  [
+    '{ a: { hooks: { before: () => {}, with: ["b"] } } }',
+    /hooks\.with: "b" is not a relation to a single resource.*declare it in references/,
+  ],
+  ["{ a: { hook: { before: () => {} } } }", /collections\.a\.hook is not an option.*|hook.*function/],
+  ["{ a: { schema: { default: () => {} } } }", /is a function, which is not a JSON value/],
+];
+
+for (const [collections, message] of faults)
+  test(`the configuration ${collections} has a fault that names its place`, async () => {
+    await assert.rejects(read(collections), message);
+  });
+
+test("a JSON file cannot have hooks, and the message says what can", async () => {
+  await assert.rejects(
+    read('{ "a": { "hooks": { "before": { "$function": "x" } } } }', { name: "holdfast.config.json" }),
+    /collections\.a\.hooks: a JSON file cannot have functions\. Write the configuration as holdfast\.config\.ts/,
+  );
+});
+
+test("the configuration of another thread has the same hooks", async () => {
+  const config = await read("{ a: { hooks: { before: () => {} } }, b: {} }");
+  const origin = structuredClone(originOf(config));
+  const { code } = await remakeConfig(origin);
+  assert.deepEqual(code, config.code);
+  assert.deepEqual([...code.collections.keys()], ["a"]);
+  assert.match(code.module ?? "", /holdfast\.config\.mjs$/);
+});

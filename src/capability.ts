@@ -303,7 +303,7 @@ export interface OpenCapability {
   firstLink?(): Promise<string | undefined>;
   /** What the operator sees at the start, by a short name. */
   readonly announced?: Readonly<Record<string, string>>;
-  readonly metrics?: MetricsSource | undefined;
+  readonly metrics?: MetricsSource | readonly MetricsSource[] | undefined;
   /** Whether it cannot work now, so that readiness warns. @default it works */
   isFailing?(): boolean;
 }

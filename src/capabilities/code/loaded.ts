@@ -1,11 +1,10 @@
 /** The code of the configuration, as the core loads it. */
 import type { AroundHooks, Core, Loaded, Need, OpenCapability, OpenWriteHooks } from "../../capability.ts";
 import { StartError } from "../../errors.ts";
-import type { MetricsSource } from "../../observe/metrics-source.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
 import { consumersInStore } from "./consumers/in-store.ts";
-import { consumerFamilies, readConsumerSamples } from "./consumers/metrics.ts";
+import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
@@ -56,7 +55,7 @@ async function open(
       await hooks?.stop();
     },
     methods: () => ({ wakeConsumers: () => consumers?.wake() }),
-    metrics: core.isMetered ? metricsOf(consumers) : undefined,
+    metrics: core.isMetered && consumers ? metricsOfConsumers(consumers) : undefined,
   };
 }
 
@@ -129,18 +128,6 @@ async function openHookRunner(settings: CodeSettings, warn: (text: string) => vo
   const { HookWorker } = await import("./hooks/hook-worker.ts");
   const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
-}
-
-function metricsOf(consumers: Consumers | undefined): MetricsSource {
-  return {
-    name: "code",
-    families,
-    counted: () => ({ holdfast_consumer_lag_seconds: [] }),
-    stored: async () => {
-      const samples = await readConsumerSamples(consumers);
-      return () => samples;
-    },
-  };
 }
 
 /** Why a worker of hooks has ended, as the log says it. */

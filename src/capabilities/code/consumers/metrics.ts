@@ -1,5 +1,5 @@
 /** The metrics of consumers. */
-import type { Family, Samples } from "../../../observe/metrics-source.ts";
+import type { Family, MetricsSource } from "../../../observe/metrics-source.ts";
 import type { Consumers } from "./consumers.ts";
 
 /** Every metric, by name. */
@@ -12,10 +12,17 @@ export const consumerFamilies = {
   },
 } as const satisfies Record<string, Family>;
 
-/** Reads the samples from the store. */
-export async function readConsumerSamples(
-  consumers: Pick<Consumers, "lags"> | undefined,
-): Promise<Samples<keyof typeof consumerFamilies>> {
-  const lags = [...((await consumers?.lags()) ?? [])];
-  return { holdfast_consumer_lag_seconds: lags.map(([name, value]) => ({ labels: { name }, value })) };
+/** What a monitor reads of consumers. */
+export function metricsOfConsumers(consumers: Pick<Consumers, "lags">): MetricsSource {
+  return {
+    name: "consumers",
+    families: consumerFamilies,
+    counted: () => ({ holdfast_consumer_lag_seconds: [] }),
+    stored: async () => {
+      const lags = [...(await consumers.lags())];
+      return () => ({
+        holdfast_consumer_lag_seconds: lags.map(([name, value]) => ({ labels: { name }, value })),
+      });
+    },
+  };
 }

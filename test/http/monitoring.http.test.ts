@@ -45,9 +45,9 @@ before(async () => {
   scraped = readExposition(await (await fetch(String(service.metrics))).text());
 });
 
-/** Metrics of the other kind of store and of consumers are not in this scrape. */
+/** Metrics of the other kind of store, and of functions of a configuration, are not in this scrape. */
 function isElsewhere(name: string): boolean {
-  if (name === "holdfast_consumer_lag_seconds") return true;
+  if (/^holdfast_(?:code_(?:seconds|failures)|consumer)/.test(name)) return true;
   if (isOnPostgres) return /checkpoint|log_/.test(name);
   return name.startsWith("holdfast_store_connections") && Object.hasOwn(families, name);
 }

@@ -11,12 +11,13 @@ import type { HookRunner } from "./hooks/hook-worker.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 import type { CodeRunner } from "./work/code-runner.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers;
 
-const families = { ...consumerFamilies };
+const families = { ...codeFamilies, ...consumerFamilies };
 
 /** The open code of one thread. */
 export interface OpenCode
@@ -37,7 +38,8 @@ async function open(
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  const work = await openWork(core, settings, replaced);
+  const meter = new CodeMeter();
+  const work = await openWork(core, settings, { meter, replaced });
   const consumers = work?.consumers;
   return {
     ...(hooks && { writeHooks: hooks.hooks, isFailing: () => hooks.isFailing() }),
@@ -55,7 +57,7 @@ async function open(
       await hooks?.stop();
     },
     methods: () => ({ wakeConsumers: () => consumers?.wake() }),
-    metrics: core.isMetered && consumers ? metricsOfConsumers(consumers) : undefined,
+    metrics: core.isMetered ? [meter, ...(consumers ? [metricsOfConsumers(consumers)] : [])] : undefined,
   };
 }
 
@@ -70,12 +72,12 @@ interface OpenWork {
 async function openWork(
   core: Core,
   settings: CodeSettings,
-  replaced: ReplacedParts | undefined,
+  { meter, replaced }: { meter: CodeMeter; replaced: ReplacedParts | undefined },
 ): Promise<OpenWork | undefined> {
   const { routes, consumers } = settings;
   if (routes.size === 0 && consumers.length === 0) return undefined;
   const { openRunner } = await import("./work/open-runner.ts");
-  const runner = await openRunner(core, settings);
+  const runner = await openRunner(core, settings, meter);
   return {
     routes: routes.size === 0 ? undefined : await openRoutes(core, settings, runner),
     consumers: consumers.length === 0 ? undefined : await openConsumers(core, settings, { runner, replaced }),

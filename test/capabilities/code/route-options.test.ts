@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { compileRoutes } from "../../../src/capabilities/code/routes/route-schemas.ts";
+import { readFilesOf } from "../../../src/config/derived-settings.ts";
 import { compileConfig, loadConfig } from "../../../src/config.ts";
 import { StartError } from "../../../src/errors.ts";
 import { makeFolder } from "../../folder.ts";
@@ -119,6 +120,15 @@ test("a route cannot begin with the name of a collection", async () => {
   assert.deepEqual(await faultsOf(content), [
     'routes.one.path: "orders" is a collection, whose paths begin with it. Choose another first segment.',
   ]);
+});
+
+test("holdfast check finds the faults of schemas", async () => {
+  const folder = makeFolder();
+  const source =
+    'export default { routes: { one: { path: "a", access: "public", response: { type: "strin" }, run: () => 1 } } };';
+  writeFileSync(join(folder, "holdfast.config.js"), source);
+  const config = await loadConfig({ cwd: folder, flags: {}, env: {} });
+  await assert.rejects(readFilesOf(config, 0), /routes\.one\.response at properties\/value\/type/);
 });
 
 test("a JSON file has no routes", async () => {

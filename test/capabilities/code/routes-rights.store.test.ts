@@ -50,8 +50,8 @@ const routes = {
 async function openFor(
   t: TestContext,
   content: object = { collections: { orders }, auth: { keys: true }, routes },
+  folder = makeFolder(),
 ) {
-  const folder = makeFolder();
   const config = await compileConfig({ store: `sqlite:${join(folder, "store.db")}`, ...content }, folder);
   const opened = await openService(config);
   t.after(opened.close);
@@ -180,4 +180,18 @@ test("a batch has no routes", async (t) => {
   const operations = [{ method: "DELETE", path: "/two" }];
   const refused = await send(["editor"], "POST", "_batch", { operations });
   assert.deepEqual([refused.status, refused.json().code], [400, "OPERATION_NOT_FOUND"]);
+});
+
+test("in a read-only service, routes run, and what they write is refused", async (t) => {
+  const tries = route({
+    method: "POST",
+    path: "tries",
+    access: "public",
+    run: ({ client }) => client.orders?.create({}).catch(({ status, code }) => [status, code]),
+  });
+  const folder = makeFolder();
+  const { close } = await openFor(t, {}, folder);
+  await close();
+  const { send } = await openFor(t, { readOnly: true, routes: { tries } }, folder);
+  assert.deepEqual((await send(undefined, "POST", "tries")).json(), [503, "UNAVAILABLE"]);
 });

@@ -41,8 +41,8 @@ export interface Route<
   readonly run: Run;
 }
 
-/** A client that sends its requests inside the service. */
-export type InsideClient = Client<Record<never, never>>;
+/** A client that sends its requests inside the service. `C`: the type of the configuration, if its collections are known. */
+export type InsideClient<C extends { readonly collections?: object } = Record<never, never>> = Client<C>;
 
 /** What the function of a route gets. */
 export type RouteCall<Path extends string = string, Body = unknown, Query = unknown, As = undefined> = {

@@ -7,6 +7,7 @@ import { consumersInStore } from "./consumers/in-store.ts";
 import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
+import { warningsAbout } from "./consumers/warnings.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
@@ -158,6 +159,7 @@ export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
   families,
   inStore: consumersInStore,
   needs: [schemas],
+  warnings: async ({ consumers }, { access }) => warningsAbout(consumers, access),
   openWriteHooks,
   open,
 };

@@ -57,3 +57,19 @@ test("the consumers of a copy are disabled, and say why", async (t) => {
   await until("it handles the change", () => calls.read().length === 1);
   assert.equal((await status()).state, "active");
 });
+
+test("check names a consumer that gets nothing", async (t) => {
+  const cwd = makeFolder();
+  writeFileSync(
+    join(cwd, "holdfast.config.js"),
+    `export default { auth: { keys: true }, collections: { orders: {
+      access: { read: { role: "reader" }, write: { role: "editor" } },
+      after: { mail: { as: { roles: ["raeder"] }, run: () => {} }, list: { as: { roles: ["reader"] }, run: () => {} } },
+    } } };`,
+  );
+  const { stdout } = await run(t, ["check"], { cwd });
+  const warnings = stdout.split("\n").filter((line) => line.includes("orders/"));
+  assert.deepEqual(warnings, [
+    'warning: orders/mail: the consumer gets nothing. Callers with the roles "raeder" cannot read the collection "orders". Give the consumer a role that can, or as: "service"',
+  ]);
+});

@@ -10,6 +10,7 @@ import type { CodeOutcome, CodeRunner } from "../work/code-runner.ts";
 import { CallTurns } from "./call-turns.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 import { createView } from "./view.ts";
+import { whyBlind } from "./warnings.ts";
 
 /**
  * The longest chain of changes that consumers make because of each other. Without an end, two consumers that change what the other one
@@ -62,11 +63,8 @@ export class CodeConsumer {
 
   /** Why it gets nothing, in sentences; `undefined` if it gets its events. */
   get misfit(): string | undefined {
-    const { collection, sees } = this.settings;
-    if (this.#view()?.listed !== "nothing" || sees === "service") return undefined;
-    const roles = sees.roles.map((role) => JSON.stringify(role)).join(", ");
-    const who = sees.roles.length === 0 ? "Callers without a role" : `Callers with the roles ${roles}`;
-    return `${who} cannot read the collection "${collection}". Give the consumer a role that can, or as: "service".`;
+    if (this.#view()?.listed !== "nothing" || this.settings.sees === "service") return undefined;
+    return `${whyBlind(this.settings)}.`;
   }
 
   /** Whether its own client has made a change that it does not get. */

@@ -329,9 +329,12 @@ const patientLimits: Limits = {
 /** The usual secret of services with users on PostgreSQL. */
 const usualSecret = Buffer.alloc(32, 1).toString("base64");
 
-function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
+async function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
   const { module } = options;
-  return module === undefined ? toConfig(store, options) : readModule(store, module, folder);
+  if (module === undefined) return toConfig(store, options);
+  const config = await readModule(store, module, folder);
+  // Other threads have no part of a test.
+  return options.codeParts === undefined ? config : { ...config, threads: 1 };
 }
 
 async function readModule(store: StoreAddress, source: string, folder: string): Promise<Config> {

@@ -20,7 +20,10 @@ test("a consumer runs in the thread of an application", async (t) => {
   };
   const folder = makeFolder();
   const config = await compileConfig(
-    { collections: { orders: { after: { mail } }, letters: {} }, store: `sqlite:${join(folder, "store.db")}` },
+    {
+      collections: { orders: { after: { mail } }, letters: {} },
+      store: `sqlite:${join(folder, "store.db")}`,
+    },
     folder,
   );
   const { service, close } = await openService(config);

@@ -35,8 +35,12 @@ export default { collections: { orders: { after: { mail: { run } } } } };`;
     return failed !== undefined;
   });
   await second.send({ method: "POST", path: `${path}/_deliveries/${failed?.event}/_retry` });
-  await until("it is handled", async () => (await deliveries(first)).every(({ state }) => state === "delivered"));
+  await until("it is handled", async () =>
+    (await deliveries(first)).every(({ state }) => state === "delivered"),
+  );
   await first.stop();
   await second.create("orders", { n: 11 });
-  await until("the other one takes over", () => calls.read<{ data: { n: number } }>().some(({ data }) => data.n === 11));
+  await until("the other one takes over", () =>
+    calls.read<{ data: { n: number } }>().some(({ data }) => data.n === 11),
+  );
 });

@@ -99,7 +99,7 @@ export class Consumers {
     return {
       name: "consumers",
       all: async () => {
-        const known = await registry.all();
+        const known = await this.#known();
         return [...this.#consumers.values()].flatMap((each) => {
           const record = known.get(each.name);
           return record?.value.enabled === true ? [each.inVersion(record.version)] : [];
@@ -115,6 +115,15 @@ export class Consumers {
       reasonToDisable: () => undefined,
       disable: () => [],
     };
+  }
+
+  /** The consumers that the store knows. An instance with an older configuration can have noted that a consumer was removed. */
+  async #known(): ReturnType<Registry["all"]> {
+    const known = await this.#registry.all();
+    const names = [...this.#consumers.keys()];
+    if (names.every((name) => known.get(name)?.value.removedAt === null)) return known;
+    await this.#registry.add(this.#parts.declared);
+    return this.#registry.all();
   }
 
   #logFailure(

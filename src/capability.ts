@@ -24,7 +24,7 @@ import type { WorkTracing } from "./observe/origins.ts";
 import type { Option } from "./option.ts";
 import type { Vault } from "./secrets.ts";
 import type { StoreAddress } from "./store/address.ts";
-import type { Store } from "./store/port/store.ts";
+import type { Store, StoreReader } from "./store/port/store.ts";
 
 /**
  * The face of a capability: what the program must know before it loads any other code of it, such as for `--help`. `Opened`: its open
@@ -124,6 +124,8 @@ export interface RestOfConfiguration {
   isEmbedded: boolean;
   /** Whether `publicUrl` is set, or the service is local. */
   hasUrl: boolean;
+  /** Whether the store keeps the history of resources. */
+  hasHistory: boolean;
 }
 
 /** The face of a capability, with its exact types. `capabilities/all.ts` makes the types of a configuration file from them. */
@@ -222,6 +224,8 @@ export interface InStore<Settings = never> {
   erase?(store: Store, id: string, at: number): Promise<string | undefined>;
   /** The attributes of a collection that show something outside it, as `Participant.mirrored` does in a service. */
   mirrored?(store: Store, collection: Collection, settings: Settings): Promise<Mirrored | undefined>;
+  /** Sentences for `holdfast check` about what the store keeps of it that the settings no longer have. */
+  leftIn?(reader: StoreReader, settings: Settings): Promise<string[]>;
   /** The internal collection whose ids are subjects of callers, so that no API key can have them. */
   subjects?(settings: Settings): string | undefined;
 }
@@ -306,7 +310,7 @@ export interface OpenCapability {
   firstLink?(): Promise<string | undefined>;
   /** What the operator sees at the start, by a short name. */
   readonly announced?: Readonly<Record<string, string>>;
-  readonly metrics?: MetricsSource | undefined;
+  readonly metrics?: MetricsSource | readonly MetricsSource[] | undefined;
   /** Whether it cannot work now, so that readiness warns. @default it works */
   isFailing?(): boolean;
 }

@@ -207,6 +207,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     isLocal: isLocal(),
     isEmbedded,
     hasUrl: isLocal() || get("publicUrl") !== undefined,
+    hasHistory: get("history").keep !== "none",
   });
   checkSettings(capabilities, rest, (check) => ofFile.read([], check));
   ofFile.read(["docs"], () => isEmbedded && requireFreeDocs(declared(), get));

@@ -3,6 +3,7 @@
  * `authenticate.ts` checks credentials, and `rules.ts` decides what a caller can do.
  */
 import { isObject } from "../json/values.ts";
+import { authorInChain, authorInTask } from "../store/port/change-log.ts";
 
 /** A permission for one collection. `write` does not include `read`. */
 export interface Scope {
@@ -19,6 +20,8 @@ export interface Principal {
   claims: Readonly<Record<string, unknown>>;
   /** The permissions that limit the credential; `undefined` if it has no such limit. */
   scopes: readonly Scope[] | undefined;
+  /** For code that acts because of a change: the length of the chain of such changes (`authorInChain`). Absent for other callers. */
+  chain?: number;
   /** Whether it can do everything with every resource. No credential has this: only code of the operator acts so. @default false */
   mayDoEverything?: true;
   /** The prefix of the API key. Absent for other credentials. */
@@ -34,6 +37,13 @@ export interface Principal {
     readonly mustAddFactor?: boolean;
     readonly keyUntil?: number;
   };
+}
+
+/** The caller as the change log has it (`authorOf`); `undefined` without one. */
+export function authorFor(principal: Principal | undefined, task?: string): string | undefined {
+  const { subject, chain } = principal ?? {};
+  const author = chain === undefined || subject === undefined ? subject : authorInChain(subject, chain);
+  return task === undefined ? author : authorInTask(task, author);
 }
 
 const scopeShape = /^([^:\s]+):(read|write)$/;

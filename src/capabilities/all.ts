@@ -22,7 +22,7 @@ import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { AddedEndpoints } from "../http/endpoints/endpoint-table.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import type { Mirrored } from "../import/item-reader.ts";
-import type { Store } from "../store/port/store.ts";
+import type { Store, StoreReader } from "../store/port/store.ts";
 import { code } from "./code/capability.ts";
 import { tokens } from "./tokens/capability.ts";
 import { users } from "./users/capability.ts";
@@ -200,6 +200,14 @@ export async function warningsAbout(
   const found: string[] = [];
   for (const { name, warnings } of await loadCapabilities())
     found.push(...((await warnings?.(settings[name] as never, checked)) ?? []));
+  return found;
+}
+
+/** Sentences about what a store keeps of capabilities that the settings no longer have. */
+export async function leftInStore(reader: StoreReader, settings: SettingsOfCapabilities): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name, inStore } of await loadCapabilities())
+    found.push(...((await inStore?.leftIn?.(reader, settings[name] as never)) ?? []));
   return found;
 }
 

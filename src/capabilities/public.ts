@@ -1,9 +1,12 @@
 /** What capabilities add to the public interface of the package. It loads no other code of them. */
 export type {
   Acting,
+  ChangeEvent,
   CodeCaller,
   CodeMembers,
   ComputedAttribute,
+  Consumer,
+  ConsumerCall,
   HookCall,
   Hooks,
   InsideClient,

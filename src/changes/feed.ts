@@ -24,6 +24,8 @@ export interface PageEnd {
   isShared: boolean;
   /** Whether a page can end inside a commit. @default false */
   splitsCommits?: boolean;
+  /** Changes that are looked at, about. @default 2,000: that takes only milliseconds, even if the subscriber sees none of them */
+  changes?: number;
 }
 
 /** One event of a feed. */
@@ -48,7 +50,7 @@ export interface FeedPage {
   isEnd: boolean;
 }
 
-/** The most changes that one page reads. It takes only milliseconds, even if the subscriber sees none of them. */
+/** The most changes that one page reads. */
 const maxLookedAt = 2_000;
 
 /**
@@ -100,8 +102,8 @@ class PageDraft {
   }
 
   get isFull(): boolean {
-    const { events, text } = this.#end;
-    return this.#events.length >= events || this.#text >= text || this.#lookedAt >= maxLookedAt;
+    const { events, text, changes = maxLookedAt } = this.#end;
+    return this.#events.length >= events || this.#text >= text || this.#lookedAt >= changes;
   }
 
   placeIn(collection: string): LogPlace {

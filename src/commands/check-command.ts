@@ -4,7 +4,7 @@ import type { Access } from "../access/access.ts";
 import { actions, scopeOf } from "../access/access-declaration.ts";
 import { isEndless, isLive } from "../access/api-key.ts";
 import type { NamedRole } from "../access/roles.ts";
-import { encryptsFor, openWriteHooks, readingOf, warningsAbout } from "../capabilities/all.ts";
+import { encryptsFor, leftInStore, openWriteHooks, readingOf, warningsAbout } from "../capabilities/all.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
 import { describeViolations } from "../collection/messages.ts";
@@ -45,6 +45,7 @@ export async function runCheck({ asvs, hooks, ...flags }: Flags, env: Environmen
   await withOpen(openReader(config.store), async (reader) => {
     if (await reader.findDamage(print)) throw new StartError("the store is damaged, as listed above");
     printWarnings(await keyWarningsOf(config, Date.now())); // the reader shows that the store exists
+    printWarnings(await leftInStore(reader, config));
     const problems =
       (await checkStore(reader, config)) + (hooks === true ? await checkHooks(reader, config) : 0);
     if (problems > 0)

@@ -57,8 +57,8 @@ const countOf = (found: Exposition, labels: Record<string, string>) =>
 const onlyOn = (name: string) =>
   /_connections/.test(name) ? "postgres" : /checkpoint|log_/.test(name) ? "sqlite" : undefined;
 
-/** The metrics that only services with users have. `users/people-metrics.test.ts` is about them. */
-const isOfUsers = (name: string) => /_(?:sign_ins|sessions|password|guess|mail)/.test(name);
+/** The metrics that only services with users or consumers have. `people-metrics` and `consumer-endpoints` are about them. */
+const isOfOption = (name: string) => /_(?:sign_ins|sessions|password|guess|mail|consumer)/.test(name);
 
 /** The metrics that only services with functions have. `capabilities/code/code-metrics` is about them. */
 const isOfFunctions = (name: string) => /^holdfast_code_(?:seconds|failures)/.test(name);
@@ -69,7 +69,7 @@ test("a scrape has every metric of the table with its labels, and no others", as
   const found = await scrapeUntil(service, "the create is counted", (each) => countOf(each, {}) > 0);
   const here = isOnPostgres ? "postgres" : "sqlite";
   const expected = Object.keys(families).filter(
-    (name) => (onlyOn(name) ?? here) === here && !isOfUsers(name) && !isOfFunctions(name),
+    (name) => (onlyOn(name) ?? here) === here && !isOfOption(name) && !isOfFunctions(name),
   );
   assert.deepEqual([...found.types.keys()].sort(), [...expected, ...Object.keys(processMetrics)].sort());
   for (const [name, { type, labels }] of Object.entries(families)) {

@@ -13,6 +13,7 @@ import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
 import type { AuthSettings } from "../../src/access/authenticate.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
+import type { CodeSettings } from "../../src/capabilities/code/settings.ts";
 import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
 import type { KeptMail } from "../../src/capabilities/users/mail/mail-queue.ts";
 import type { PeopleSettings, UserSettings } from "../../src/capabilities/users/user-settings.ts";
@@ -120,6 +121,8 @@ export interface ServiceOptions {
   sweepClock?: StartOptions["sweepClock"];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
+  /** How consumers of the configuration run. */
+  codeParts?: StartOptions["code"];
   /** The mail server. @default none: the service keeps its mails */
   mail?: PeopleSettings["mail"];
   /** Called with each mail that the service keeps instead of sending it. */
@@ -229,6 +232,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.onLocalMail === undefined ? {} : { users: { onLocalMail: options.onLocalMail } }),
     ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
+    ...(options.codeParts === undefined ? {} : { code: options.codeParts }),
   }).catch(async (error: unknown) => {
     place.release();
     throw error;
@@ -325,9 +329,12 @@ const patientLimits: Limits = {
 /** The usual secret of services with users on PostgreSQL. */
 const usualSecret = Buffer.alloc(32, 1).toString("base64");
 
-function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
+async function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
   const { module } = options;
-  return module === undefined ? toConfig(store, options) : readModule(store, module, folder);
+  if (module === undefined) return toConfig(store, options);
+  const config = await readModule(store, module, folder);
+  // Other threads have no part of a test.
+  return options.codeParts === undefined ? config : { ...config, threads: 1 };
 }
 
 /** What configuration modules of tests import in place of the package. */
@@ -342,6 +349,18 @@ async function readModule(store: StoreAddress, source: string, folder: string): 
   const limits = { ...patientLimits, bodyBytes: config.http.limits.bodyBytes };
   return { ...config, http: { ...config.http, limits }, threads: usualThreads, stopTimeoutMs: ceilingMs };
 }
+
+/** The settings of a configuration without functions. */
+const noCode: CodeSettings = {
+  module: undefined,
+  functions: undefined,
+  hookMs: 50,
+  memoryMb: 128,
+  collections: new Map(),
+  computed: new Map(),
+  consumers: [],
+  routes: new Map(),
+};
 
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };
@@ -392,15 +411,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     secrets: secrets.flatMap((each) => readSecrets(each)),
     isLocal: true,
     publicUrl: undefined,
-    code: {
-      module: undefined,
-      functions: undefined,
-      hookMs: 50,
-      memoryMb: 128,
-      collections: new Map(),
-      computed: new Map(),
-      routes: new Map(),
-    },
+    code: noCode,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,
     openCollections,
@@ -430,7 +441,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       profiles: options.auth?.users?.collection,
       hooked: new Set(),
       consoleTags: users === undefined ? {} : { users: users.collection, mails: "kept" },
-      ofCapabilities: { users },
+      ofCapabilities: { code: noCode, users },
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },

@@ -15,6 +15,7 @@ import {
   readComputed,
   requireSources,
 } from "./computed/computed-options.ts";
+import { checkConsumers, readConsumers } from "./consumers/consumer-options.ts";
 import type { Route } from "./routes/route.ts";
 import { type RouteSettings, readRoutes } from "./routes/route-options.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -42,17 +43,19 @@ export const code = define({
       read: routesOption,
     }),
   },
-  members: ["hooks", "computed"],
+  members: ["hooks", "computed", "after"],
   functions: [
     "collections.*.hooks.before",
     "collections.*.hooks.validate",
     "collections.*.computed.*.value",
+    "collections.*.after.*.run",
     "routes.*.run",
   ],
   declare: declareComputed,
   explainFault: explainComputed,
   settings: (get, { file, declared, content }): CodeSettings => {
-    if (file !== undefined && extname(file) === ".json") requireNone(["hooks", "computed"], declared);
+    if (file !== undefined && extname(file) === ".json")
+      requireNone(["hooks", "computed", "after"], declared);
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
@@ -60,6 +63,7 @@ export const code = define({
     const computed = faults.read(["collections"], () =>
       readDeclared(declared("computed"), "computed", readComputed),
     );
+    const consumers = faults.read(["collections"], () => readConsumers(declared("after")));
     faults.throwIfAny();
     const routes = get("routes") ?? new Map<string, RouteSettings>();
     if (routes.size > 0) requireUsableRoutes(routes, { file, content });
@@ -68,12 +72,13 @@ export const code = define({
       memoryMb: get("code.memoryMb"),
       collections: collections(),
       computed: computed(),
+      consumers: consumers(),
       routes,
       module: file,
       functions: file === undefined ? content : undefined,
     };
   },
-  check: ({ collections, computed, routes }, rest) => {
+  check: ({ collections, computed, consumers, routes }, rest) => {
     const faults = new StartFaults();
     for (const route of routes.values())
       faults.read(["routes", route.name, "path"], () => requireFreePath(route, rest));
@@ -81,6 +86,7 @@ export const code = define({
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
     for (const [name, attributes] of computed)
       faults.read(["collections", name, "computed"], () => requireSources(name, attributes, rest));
+    faults.read([], () => checkConsumers(consumers, rest));
     faults.throwIfAny();
   },
   forHttp: ({ collections, computed }) => ({ hooked: new Set([...collections.keys(), ...computed.keys()]) }),

@@ -1,7 +1,6 @@
 /** The code of the configuration, as the core loads it. */
 import type {
   AroundHooks,
-  CheckedConfiguration,
   Core,
   Loaded,
   Need,
@@ -11,28 +10,56 @@ import type {
 } from "../../capability.ts";
 import { StartError } from "../../errors.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
+import type { Consumers } from "./consumers/consumers.ts";
+import { consumerEndpoints } from "./consumers/endpoints.ts";
+import { consumersInStore } from "./consumers/in-store.ts";
+import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
+import type { ReplacedInConsumers } from "./consumers/open.ts";
+import { retireAll } from "./consumers/registry.ts";
+import { warningsAbout } from "./consumers/warnings.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
 import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
+import type { CodeRunner } from "./work/code-runner.ts";
+
+/** What a test can replace. */
+export type ReplacedParts = ReplacedInConsumers;
+
+const families = { ...codeFamilies, ...consumerFamilies };
 
 /** The open code of one thread. */
 export interface OpenCode
   extends Pick<
     OpenCapability,
-    "writeHooks" | "overStore" | "unfinished" | "prepare" | "isFailing" | "start" | "stop" | "metrics"
+    | "writeHooks"
+    | "overStore"
+    | "unfinished"
+    | "prepare"
+    | "start"
+    | "isFailing"
+    | "stop"
+    | "methods"
+    | "metrics"
   > {
   readonly routes?: Routes | undefined;
+  /** Absent if the configuration has none. */
+  readonly consumers: Consumers | undefined;
 }
 
-async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
+async function open(
+  core: Core,
+  settings: CodeSettings,
+  replaced: ReplacedParts | undefined,
+): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
   const computed = await openComputed(core, settings);
   const meter = new CodeMeter();
-  const work = await openWork(core, settings, meter);
+  const work = await openWork(core, settings, { meter, replaced });
+  const consumers = work?.consumers;
   return {
     ...(hooks && { writeHooks: hooks.hooks, isFailing: () => hooks.isFailing() }),
     ...(computed && {
@@ -40,17 +67,25 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
       unfinished: (collection) => computed.incomplete.unfinished(collection),
     }),
     routes: work?.routes,
-    metrics: core.isMetered ? meter : undefined,
+    consumers,
     prepare: async (thread) => {
       await hooks?.ready();
       await (computed?.prepare(thread) ?? forgetComputed(core, thread));
+      if (consumers !== undefined) await consumers.prepare(thread);
+      else if (thread.works) await retireAll(core);
     },
-    start: (thread) => computed?.start(thread),
+    start: (thread) => {
+      computed?.start(thread);
+      consumers?.start(thread);
+    },
     stop: async () => {
+      await consumers?.stop();
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();
     },
+    methods: () => ({ wakeConsumers: () => consumers?.wake() }),
+    metrics: core.isMetered ? [meter, ...(consumers ? [metricsOfConsumers(consumers)] : [])] : undefined,
   };
 }
 
@@ -69,16 +104,42 @@ async function forgetComputed({ store, service }: Core, { works }: ThreadWork): 
   await forgetUndeclared(new ComputedRecords(store), new Map(), service.now());
 }
 
+/** What runs functions that may wait. */
+interface OpenWork {
+  readonly routes: Routes | undefined;
+  readonly consumers: Consumers | undefined;
+  stop(): Promise<void>;
+}
+
 /** Opens what runs functions that may wait; `undefined` if the configuration has none. */
-async function openWork(core: Core, settings: CodeSettings, meter: CodeMeter) {
-  if (settings.routes.size === 0) return undefined;
-  const [{ openRunner }, { Routes }] = await Promise.all([
-    import("./work/open-runner.ts"),
-    import("./routes/routes.ts"),
-  ]);
+async function openWork(
+  core: Core,
+  settings: CodeSettings,
+  { meter, replaced }: { meter: CodeMeter; replaced: ReplacedParts | undefined },
+): Promise<OpenWork | undefined> {
+  const { routes, consumers } = settings;
+  if (routes.size === 0 && consumers.length === 0) return undefined;
+  const { openRunner } = await import("./work/open-runner.ts");
   const runner = await openRunner(core, settings, meter);
-  const routes = await Routes.open(settings.routes, { service: core.service, runner });
-  return { routes, stop: () => runner.stop() };
+  return {
+    routes: routes.size === 0 ? undefined : await openRoutes(core, settings, runner),
+    consumers: consumers.length === 0 ? undefined : await openConsumers(core, settings, { runner, replaced }),
+    stop: () => runner.stop(),
+  };
+}
+
+async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
+  const { Routes } = await import("./routes/routes.ts");
+  return Routes.open(routes, { service, runner });
+}
+
+async function openConsumers(
+  core: Core,
+  settings: CodeSettings,
+  parts: { runner: CodeRunner; replaced: ReplacedParts | undefined },
+): Promise<Consumers | undefined> {
+  const { openConsumers } = await import("./consumers/open.ts");
+  return openConsumers(core, settings, parts);
 }
 
 async function openWriteHooks(
@@ -126,14 +187,6 @@ const whyEnded = {
   lost: "cannot be ended, and can need more and more memory. Restart the service",
 } as const;
 
-async function warnings(
-  { computed }: CodeSettings,
-  { collections }: CheckedConfiguration,
-): Promise<string[]> {
-  const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");
-  return warningsAboutComputed(computed, collections);
-}
-
 /** The schemas of routes are compiled, so that a check finds their faults. */
 const schemas: Need<CodeSettings> = {
   at: [],
@@ -142,11 +195,16 @@ const schemas: Need<CodeSettings> = {
   },
 };
 
-export const loaded: Loaded<CodeSettings, OpenCode> = {
+export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
+  endpoints: consumerEndpoints,
   endpointsFor: routeEndpoints,
-  families: codeFamilies,
+  families,
+  inStore: consumersInStore,
   needs: [schemas],
-  warnings,
+  warnings: async ({ computed, consumers }, { access, collections }) => {
+    const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");
+    return [...warningsAboutComputed(computed, collections), ...warningsAbout(consumers, access)];
+  },
   openWriteHooks,
   open,
 };

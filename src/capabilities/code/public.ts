@@ -1,4 +1,5 @@
-/** What the code of a configuration imports from the package: the functions that refuse a write, and the types of hooks. */
+/** What the code of a configuration imports from the package: the functions that refuse a write, and the types of functions. */
+export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
 export { type Responded, respond } from "./routes/respond.ts";
 export {
   type InsideClient,
@@ -9,6 +10,8 @@ export {
   route,
 } from "./routes/route.ts";
 export type { Acting } from "./work/acting.ts";
+
+import type { Consumer } from "./consumers/consumer.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */
 export interface CodeCaller {
@@ -70,6 +73,8 @@ export interface CodeMembers {
   readonly hooks?: Hooks;
   /** Attributes that the service computes from others, by name. @default none */
   readonly computed?: Readonly<Record<string, ComputedAttribute>>;
+  /** Functions that handle changes after their commit, by their names. @default none */
+  readonly after?: Readonly<Record<string, Consumer>>;
 }
 
 /** Marks what `refuse` and `forbid` throw. Several copies of this file can be loaded, so a class would not do. */

@@ -1,5 +1,5 @@
 /** What a configuration says about its code. */
-
+import type { ConsumerSettings } from "./consumers/consumer-settings.ts";
 import type { RouteSettings } from "./routes/route-options.ts";
 
 /** The settings of the code of a configuration. */
@@ -14,6 +14,8 @@ export interface CodeSettings {
   collections: ReadonlyMap<string, CollectionCode>;
   /** The computed attributes of each collection that has some, by name. */
   computed: ReadonlyMap<string, ComputedAttributes>;
+  /** The consumers of all collections. */
+  consumers: readonly ConsumerSettings[];
   /** The routes, by name. */
   routes: ReadonlyMap<string, RouteSettings>;
   /** The configuration itself; `undefined` if workers import it. */

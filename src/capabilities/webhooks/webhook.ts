@@ -2,18 +2,14 @@
 import { isIP } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { everyCollection } from "../../changes/consume/consumer.ts";
+import { fieldsFault, readSelectionFilter, selectedFields } from "../../changes/consume/selection.ts";
 import type { View } from "../../changes/event.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { compileSchema } from "../../collection/declaration.ts";
-import { shortJson } from "../../collection/messages.ts";
 import { type Attributes, attributeViolation, isAbout, type Validator } from "../../collection/resource.ts";
-import { type Fields, visibilityOf } from "../../collection/visibility.ts";
+import { visibilityOf } from "../../collection/visibility.ts";
 import { toSentence, type Violation } from "../../errors.ts";
 import { isObject } from "../../json/values.ts";
-import type { Filter } from "../../query/filter.ts";
-import { readOwnFilter } from "../../query/filter-request.ts";
-import { emptyFilterSize } from "../../query/reading.ts";
-import { inBody, Violations } from "../../query/violations.ts";
 import type { ChangeKind } from "../../store/port/change-log.ts";
 import { type AllowList, hostOf, isPublicAddress } from "./addresses.ts";
 import { secretBytesOf, secretSizes } from "./signature.ts";
@@ -178,7 +174,7 @@ function violationsOf(attributes: Attributes, rules: WebhookRules): readonly Vio
     ...about("url", "url", urlFault(webhook, rules)),
     ...about("collections", "collection", collectionsFault(webhook, rules)),
     ...filterViolations(webhook, rules),
-    ...about("fields", "fields", fieldsFault(webhook)),
+    ...about("fields", "fields", fieldsFault(webhook.fields ?? [])),
     ...about("headers", "header", headersFault(webhook)),
     ...about("secret", "secret", secretFault(webhook)),
   ];
@@ -247,20 +243,15 @@ function filterViolations(webhook: Webhook, rules: WebhookRules): readonly Viola
     return [attributeViolation("filter", "filter", 'needs exactly one collection in "collections"')];
   const collection = rules.viewOf(name, webhook.roles);
   if (collection === undefined) return []; // reported already
-  return readWebhookFilter(webhook, collection, rules).violations;
+  return filterOf(webhook, collection, rules).violations;
 }
 
-/** The filter of a webhook for its collection, and what is wrong with it. */
-function readWebhookFilter(
-  { filter: value, roles }: Pick<Webhook, "filter" | "roles">,
+function filterOf(
+  { filter, roles }: Pick<Webhook, "filter" | "roles">,
   collection: Collection,
-  rules: Pick<WebhookRules, "viewOf">,
-): { filter: Filter; violations: readonly Violation[] } {
-  const violations = new Violations({ hasSubjects: false }); // the error of an attribute names its place
-  const viewOf = (name: string) => rules.viewOf(name, roles);
-  const reading = { collection, violations, used: emptyFilterSize(), viewOf, refusesNow: true };
-  const filter = readOwnFilter(value, inBody("filter"), reading);
-  return { filter, violations: violations.all };
+  { viewOf }: Pick<WebhookRules, "viewOf">,
+) {
+  return readSelectionFilter(filter, collection, (name) => viewOf(name, roles));
 }
 
 /** Headers that the service itself sets, or that belong to the connection. */
@@ -299,20 +290,6 @@ function secretFault({ secret }: Webhook): string | undefined {
   return `must be "whsec_" and ${secretSizes.least} to ${secretSizes.most} bytes in base64`;
 }
 
-/** What is named with a minus sign is left out. */
-function chosen(fields: readonly string[]): Fields {
-  const leftOut = fields.flatMap((name) => (name.startsWith("-") ? [name.slice(1)] : []));
-  if (leftOut.length > 0) return { kind: "without", names: new Set(leftOut) };
-  return { kind: "only", names: new Set(fields) };
-}
-
-function fieldsFault({ fields = [] }: Webhook): string | undefined {
-  const leftOut = fields.filter((name) => name.startsWith("-"));
-  if (leftOut.includes("-id")) return 'leaves out "id", which all data has';
-  if (leftOut.length === 0 || leftOut.length === fields.length) return undefined;
-  return `names attributes, and leaves out ${shortJson(leftOut[0]?.slice(1))}. Do one of them`;
-}
-
 /** What a webhook sees of a collection; `undefined` if the collection does not exist, or the filter no longer fits it. */
 export function viewOfWebhook(
   { filter: declared, fields, roles }: Webhook,
@@ -322,8 +299,13 @@ export function viewOfWebhook(
   const collection = viewOf(name, roles);
   if (collection === undefined) return undefined;
   const source = `${prefix}/${name}`;
-  const seen = { collection, source, listed: "everything", fields: fields && chosen(fields) } as const;
+  const seen = {
+    collection,
+    source,
+    listed: "everything",
+    fields: fields && selectedFields(fields),
+  } as const;
   if (!isObject(declared)) return { ...seen, filter: undefined };
-  const { filter, violations } = readWebhookFilter({ filter: declared, roles }, collection, { viewOf });
+  const { filter, violations } = filterOf({ filter: declared, roles }, collection, { viewOf });
   return violations.length > 0 ? undefined : { ...seen, filter };
 }

@@ -4,7 +4,7 @@ import { type Backlog, backlogOf, waitingFor } from "../../changes/consume/backl
 import type { Consumer, ConsumerKind, Handed, Outcome } from "../../changes/consume/consumer.ts";
 import type { DeliveryRecord } from "../../changes/consume/consumer-records.ts";
 import { ConsumerEngine } from "../../changes/consume/engine.ts";
-import { bodyOf } from "../../changes/consume/worker.ts";
+import { readAgain } from "../../changes/consume/worker.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import type { Participant } from "../../http/participant.ts";
@@ -105,7 +105,7 @@ export class Webhooks implements OpenCapability {
     const enabled = webhooks.filter((webhook) => webhook.enabled);
     const counts = { enabled: enabled.length, disabled: webhooks.length - enabled.length };
     if (webhooks.length === 0) return { ...counts, waiting: 0, retrying: 0, dead: 0, oldestAt: undefined };
-    return { ...counts, ...(await backlogOf(this.#parts, enabled)) };
+    return { ...counts, ...(await backlogOf(this.#parts, enabled, webhooks)) };
   }
 
   /** How the engine of consumers works with webhooks. */
@@ -189,8 +189,8 @@ export class Webhooks implements OpenCapability {
   async #bodyAgain(webhook: Webhook, delivery: DeliveryRecord): Promise<string> {
     const misfit = misfitOf(webhook, this.#parts);
     if (misfit !== undefined) throw new Problem("WEBHOOKS_UNAVAILABLE", misfit);
-    const body = await bodyOf(this.#parts, this.#consumerOf({ value: webhook, version: 0 }), delivery);
-    if (body !== undefined) return body;
+    const again = await readAgain(this.#parts, this.#consumerOf({ value: webhook, version: 0 }), delivery);
+    if (again !== undefined) return again.body;
     throw new Problem("WEBHOOKS_UNAVAILABLE", "The history no longer has the change of this event.");
   }
 

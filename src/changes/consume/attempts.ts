@@ -17,6 +17,8 @@ export interface Due {
   version: number | undefined;
   /** The body; `undefined` if the log no longer has the change. */
   body: string | undefined;
+  /** The `principal` of the change. */
+  principal: string | undefined;
   /** Events with the same name keep their order. */
   order: string;
   /** The page with which a new event was read. */

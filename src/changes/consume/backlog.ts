@@ -34,21 +34,43 @@ type Gets = Pick<Consumer, "id" | "collections">;
 /** The most collections whose oldest change is looked up. */
 const maxLookups = 100;
 
-/** What these consumers, which are all that run, still have to handle. */
-export async function backlogOf(parts: BacklogParts, consumers: readonly Gets[]): Promise<Backlog> {
+/** What these consumers still have to handle. `all`: also those whose failed deliveries count although they do not run. */
+export async function backlogOf(
+  parts: BacklogParts,
+  consumers: readonly Gets[],
+  all: readonly Pick<Gets, "id">[],
+): Promise<Backlog> {
   const { records, store } = parts;
   const states = consumers.length === 0 ? new Map() : await records.states();
   const waiting = await waitingFor(parts, consumers, states);
   const [oldestAt, deliveries] = await Promise.all([
     oldestOf(store, waiting.after),
-    records.deliveriesByState(),
+    records.deliveryCounts(all.map(({ id }) => id)),
   ]);
-  return {
-    waiting: waiting.changes,
-    retrying: deliveries.get("retrying") ?? 0,
-    dead: deliveries.get("dead") ?? 0,
-    oldestAt,
-  };
+  const sumOf = (state: "retrying" | "dead") =>
+    [...deliveries.values()].reduce((sum, counts) => sum + counts[state], 0);
+  return { waiting: waiting.changes, retrying: sumOf("retrying"), dead: sumOf("dead"), oldestAt };
+}
+
+/** What one consumer still has to handle. */
+export interface Pending {
+  /** Changes that it has not reached yet. Its filter can exclude some of them. */
+  waiting: number;
+  /** The time of the oldest change that it has not reached, or tries again, as Unix time in milliseconds; `undefined` without one. */
+  oldestAt: number | undefined;
+}
+
+/** What each consumer still has to handle, by its id. */
+export async function pendingOf(
+  parts: Pick<BacklogParts, "store" | "collectionNames">,
+  consumers: readonly Gets[],
+  states: ReadonlyMap<string, ConsumerState>,
+): Promise<ReadonlyMap<string, Pending>> {
+  const found = consumers.map(async (consumer) => {
+    const { changes, after } = await waitingFor(parts, [consumer], states);
+    return [consumer.id, { waiting: changes, oldestAt: await oldestOf(parts.store, after) }] as const;
+  });
+  return new Map(await Promise.all(found));
 }
 
 /** How many changes consumers have not reached yet, and the place before the oldest pending change of each collection. */

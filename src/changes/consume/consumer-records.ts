@@ -53,6 +53,9 @@ export interface DeliveryRecord {
   nextAt: number | null;
 }
 
+/** How many deliveries are in each state. */
+export type DeliveryCounts = Readonly<Record<DeliveryRecord["state"], number>>;
+
 /** The id of a delivery in the store. */
 export function deliveryId({ consumer, event }: Pick<DeliveryRecord, "consumer" | "event">): string {
   return `${consumer}.${event}`;
@@ -148,17 +151,24 @@ export class ConsumerRecords extends Records {
     return state === undefined ? changes : [...changes, remove(consumersName, consumer, state.version)];
   }
 
-  /** How many deliveries of all consumers are in each state. */
-  async deliveriesByState(): Promise<ReadonlyMap<string, number>> {
+  /** How many deliveries these consumers have in each state, by the id of the consumer. */
+  async deliveryCounts(consumers: readonly string[]): Promise<ReadonlyMap<string, DeliveryCounts>> {
+    const counts = new Map(consumers.map((id) => [id, { delivered: 0, retrying: 0, dead: 0 }]));
+    if (consumers.length === 0) return counts;
     const { groups } = await this.#store.figures({
       collection: deliveriesName,
+      filter: { kind: "in", path: ["consumer"], values: [...consumers] },
       figures: [{ kind: "count", name: "count" }],
-      group: [{ name: "state", path: ["state"], unit: undefined }],
+      group: ["consumer", "state"].map((name) => ({ name, path: [name], unit: undefined })),
       sort: [],
-      limit: 10,
+      limit: 3 * consumers.length,
       offset: 0,
     });
-    return new Map(groups.map(([state = "null", count]) => [String(JSON.parse(state)), Number(count)]));
+    for (const [consumer = "null", state = "null", count] of groups) {
+      const own = counts.get(JSON.parse(consumer));
+      if (own !== undefined) own[JSON.parse(state) as DeliveryRecord["state"]] = Number(count);
+    }
+    return counts;
   }
 
   /**

@@ -28,6 +28,8 @@ export interface Consumer {
   readonly types: readonly ChangeKind[];
   /** What it sees of a collection; `undefined`: nothing. */
   viewOf(collection: string): View | undefined;
+  /** Whether it gets no event of a change, because of the `principal` of the change. @default it gets all */
+  skips?(principal: string | undefined): boolean;
 }
 
 /** The change of an event, before or after attempts to handle it. */
@@ -42,6 +44,8 @@ export interface Outcome {
   milliseconds: number;
   /** Why it failed; `null` if it did not, or if the details say it. */
   error: string | null;
+  /** Whether no attempt follows a failure. @default false */
+  isFinal?: boolean | undefined;
   /** The least time until the next attempt, in milliseconds. @default the usual one */
   retryAfterMs?: number | undefined;
   /** What else is kept of it. */
@@ -55,6 +59,8 @@ export type Details = Readonly<Record<string, unknown>>;
 export interface Handed {
   event: Attempted;
   body: string;
+  /** The `principal` of the change. */
+  principal: string | undefined;
   state: ConsumerState | undefined;
   /** Whether the attempt may start: the consumer is still as it knows it. If not, the worker ends, and the event is handed out again later. */
   mayStart(): Promise<boolean>;

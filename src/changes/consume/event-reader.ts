@@ -110,14 +110,18 @@ export class EventReader {
   async #take({ events, position, isEnd }: FeedPage): Promise<Read> {
     if (position === this.#reading && events.length === 0) return { due: [], lost: 0, isEnd };
     this.#reading = position;
-    const { types } = this.#consumer;
     const page: OpenPage = { position, left: 0 };
-    const wanted = events.filter(({ kind }) => types.includes(kind));
+    const wanted = events.filter((event) => this.#isWanted(event));
     const found = await Promise.all(wanted.map((event) => this.#dueOf(event, page)));
     const due = found.filter((each) => each !== undefined);
     page.left = due.length;
     this.#open(page);
     return { due, lost: 0, isEnd };
+  }
+
+  #isWanted({ kind, change }: FeedEvent): boolean {
+    const { types, skips } = this.#consumer;
+    return types.includes(kind) && skips?.(change.principal) !== true;
   }
 
   /** Pages without events do not add up while an earlier one waits for its outcomes. */
@@ -149,6 +153,7 @@ export class EventReader {
       },
       version: undefined,
       body: text,
+      principal: change.principal,
       order: `${collection}/${id}`,
       page,
     };

@@ -6,11 +6,11 @@ import type { ConsumerState, DeliveryRecord } from "./consumer-records.ts";
 /** The record after one more attempt. */
 export function recordAfter(
   event: Attempted,
-  { isDelivered, milliseconds, error, retryAfterMs, details }: Outcome,
+  { isDelivered, milliseconds, error, isFinal, retryAfterMs, details }: Outcome,
   { at, random }: { at: number; random: number },
 ): DeliveryRecord {
   const attempts = event.attempts + 1;
-  const wait = isDelivered ? undefined : waitAfter(attempts, random, retryAfterMs);
+  const wait = isDelivered || isFinal === true ? undefined : waitAfter(attempts, random, retryAfterMs);
   return {
     ...event,
     state: isDelivered ? "delivered" : wait === undefined ? "dead" : "retrying",

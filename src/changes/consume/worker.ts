@@ -1,7 +1,9 @@
 /** Handles the events of one consumer, until it is stopped or the consumer is disabled. */
 import { placeBefore } from "../../store/port/log-place.ts";
 import { anyCollection } from "../commit-watch.ts";
-import { eventText } from "../event.ts";
+import { eventText, isConditional } from "../event.ts";
+import { readFeed } from "../feed.ts";
+import { noChange } from "../position.ts";
 import { Attempts, type Due, type Retry, RetryTable } from "./attempts.ts";
 import {
   type Attempted,
@@ -40,17 +42,39 @@ export async function consume(parts: WorkerParts, consumer: Consumer): Promise<v
   }
 }
 
-/** The body of an event that was tried before; `undefined` if the log no longer has its change. */
-export async function bodyOf(
+/** What an event that was read before is made from. */
+export interface EventAgain {
+  body: string;
+  /** The `principal` of the change. */
+  principal: string | undefined;
+}
+
+/** An event that was read before; `undefined` if the log no longer has its change. */
+export async function readAgain(
   { store, feed }: Pick<ConsumeParts, "store" | "feed">,
   consumer: Consumer,
   { collection, sequence, kind }: Attempted,
-): Promise<string | undefined> {
+): Promise<EventAgain | undefined> {
   const view = consumer.viewOf(collection);
   const { changes } = await store.changesAfter(collection, placeBefore(sequence), 1);
   const [change] = changes;
   if (view === undefined || feed === undefined || change?.sequence !== sequence) return undefined;
-  return eventText(feed, view, change, kind);
+  return { body: eventText(feed, view, change, kind), principal: change.principal };
+}
+
+const onlyOne = { events: 1, text: 1, changes: 1, isShared: false, splitsCommits: true };
+
+/** Whether a consumer could see a resource when the event was read, and may not see it now. Then it must not get the event. */
+export async function isWithdrawn(
+  feed: ConsumedFeed,
+  consumer: Consumer,
+  { collection, sequence, kind }: Attempted,
+): Promise<boolean> {
+  const view = consumer.viewOf(collection);
+  if (view === undefined || !isConditional(view)) return view === undefined;
+  const from = [{ collection, sequence: placeBefore(sequence), check: noChange }];
+  const { events } = await readFeed(feed, [view], from, onlyOne);
+  return !events.some((event) => event.change.sequence === sequence && event.kind === kind);
 }
 
 /** The events of one consumer. Each round stores outcomes, starts retries, reads new events and starts them. */
@@ -125,8 +149,9 @@ class Worker {
   }
 
   async #toDue({ value, version }: Retry): Promise<Due> {
-    const body = await bodyOf(this.#parts, this.#consumer, value);
-    return { attempted: value, version, body, order: value.event };
+    const again = await readAgain(this.#parts, this.#consumer, value);
+    const { body, principal } = again ?? {};
+    return { attempted: value, version, body, principal, order: value.event };
   }
 
   get #canRead(): boolean {
@@ -141,13 +166,13 @@ class Worker {
     return isEnd;
   }
 
-  async #handle({ attempted, body }: Due): Promise<Outcome | undefined> {
+  async #handle({ attempted, body, principal }: Due): Promise<Outcome | undefined> {
     if (body === undefined) return notHandled("The history no longer has the change.");
     const { state } = this.#journal;
     const mayStart = () => this.#mayStart();
     return this.#parts.kind.handle(
       this.#consumer,
-      { event: attempted, body, state, mayStart },
+      { event: attempted, body, principal, state, mayStart },
       this.#stopped,
     );
   }

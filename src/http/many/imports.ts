@@ -4,6 +4,7 @@
  * While the content arrives, the service checks each resource and puts it into a temporary file. Only then it opens the
  * transaction, so that other writes do not wait for a slow client. Memory stays flat, whatever the size of the content.
  */
+import { authorFor } from "../../access/principal.ts";
 import { Problem, StartError } from "../../errors.ts";
 import { Additions } from "../../import/additions.ts";
 import type { ColumnSummary } from "../../import/cells.ts";
@@ -235,7 +236,7 @@ async function addAll(
   if (request.socket.destroyed) stop();
   let load: Load | undefined;
   try {
-    const principal = caller.principal?.subject ?? null;
+    const principal = authorFor(caller.principal) ?? null;
     load = await service.load(into, { principal, length: spool.length });
     const additions = new Additions(load, reader, {
       on: asked.on,

@@ -1,10 +1,10 @@
 /** A write and its plan, and the commit of the plan. It limits how long the client waits for the store. */
+import { authorFor } from "../../access/principal.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { isAbout } from "../../collection/resource.ts";
 import { hiddenConflict } from "../../collection/visibility.ts";
 import { Problem, type Violation } from "../../errors.ts";
 import { danglingDetail, takenMessage, takenViolations } from "../../store/core/commits/refusals.ts";
-import { authorInTask } from "../../store/port/change-log.ts";
 import { allChangesOf, type Change } from "../../store/port/commit.ts";
 import type { LogPlace } from "../../store/port/log-place.ts";
 import { isInternal } from "../../store/port/record.ts";
@@ -88,8 +88,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<WriteAttem
       : await joinCommit({ changes: decided, revives, principal: caller.principal, request });
   const idempotency = isDryRun ? undefined : operation.idempotency; // a dry run can be repeated
   if (changes.length === 0 && steps === undefined && idempotency === undefined) return result;
-  const { subject } = caller.principal ?? {};
-  const author = plan.task === undefined ? subject : authorInTask(plan.task, subject);
+  const author = authorFor(caller.principal, plan.task);
   const principal = author === undefined ? {} : { principal: author };
   const response = idempotency && respond(service, result, request);
   const kept = response && plan.tellsSecret === true ? withoutBody(response) : response;

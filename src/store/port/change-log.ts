@@ -30,13 +30,28 @@ export function authorInTask(task: string, subject: string | undefined): string 
   return `${task}${inTask}${subject ?? ""}`;
 }
 
-/** The caller and the task in the `principal` of a change. */
+/** Stands between the subject of code that acts because of a change and the length of its chain. */
+const inChain = "\u001f";
+
+const ofChain = new RegExp(`^(.*)${inChain}([0-9]+)$`, "s");
+
+/**
+ * The `principal` of a change that code makes because of another change. `length`: how many such changes followed from each other, with
+ * this one.
+ */
+export function authorInChain(subject: string, length: number): string {
+  return `${subject}${inChain}${length}`;
+}
+
+/** The caller and the task in the `principal` of a change, and the length of its chain; 0 if it was not made because of a change. */
 export function authorOf(principal: string | undefined): {
   principal: string | undefined;
   task: string | undefined;
+  chain: number;
 } {
-  const [, task, subject] = ofTask.exec(principal ?? "") ?? [];
-  return task === undefined ? { principal, task } : { principal: subject || undefined, task };
+  const [, task, caller = principal] = ofTask.exec(principal ?? "") ?? [];
+  const [, subject = caller, chain = 0] = ofChain.exec(caller ?? "") ?? [];
+  return { principal: subject || undefined, task, chain: Number(chain) };
 }
 
 /** A change without its texts and its origin. */

@@ -8,9 +8,9 @@ export const methodsOfAll = Object.fromEntries(
   endpointTable.paths.map(({ template, allow }) => [template, allow]),
 );
 
-/** The paths of people who sign in. This service has none of them, because it has no users. */
-const ofPeople = endpointTable.paths.filter(({ template }) =>
-  /^\/_(?:auth|accounts|audit|invitations|mails)\b/.test(template),
+/** The paths of people who sign in, and of consumers. This service has none of them, because it has no users and no consumers. */
+const absent = endpointTable.paths.filter(({ template }) =>
+  /^\/_(?:auth|accounts|audit|consumers|invitations|mails)\b/.test(template),
 );
 
 /** The documents that need no caller, each with a path and the status of a GET. */
@@ -106,7 +106,7 @@ export const rows: Readonly<
   "/_configuration HEAD": "administration",
   "/_configuration OPTIONS": "administration",
   ...Object.fromEntries(
-    ofPeople.flatMap(({ template, allow }) =>
+    absent.flatMap(({ template, allow }) =>
       allow.split(", ").map((method) => [`${template} ${method}`, "administration"] as const),
     ),
   ),
@@ -257,7 +257,7 @@ export const sentTo: Readonly<Record<string, (method: string, name: string, auth
     })),
   "/_configuration": (method) => [{ method, path: `${prefix}/_configuration`, go: 404 }],
   ...Object.fromEntries(
-    ofPeople.map(({ template }) => [
+    absent.map(({ template }) => [
       template,
       (method: string) => [
         {

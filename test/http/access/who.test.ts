@@ -83,6 +83,12 @@ POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator
 POST    /_keys/{id}/_rotate                                        administrator
 POST    /_keys/{id}/_revoke                                        administrator
+GET     /_consumers                                                administrator
+GET     /_consumers/{collection}/{name}                            administrator
+PATCH   /_consumers/{collection}/{name}                            administrator
+GET     /_consumers/{collection}/{name}/_deliveries                administrator
+POST    /_consumers/{collection}/{name}/_deliveries/{event}/_retry administrator
+POST    /_consumers/{collection}/{name}/_deliveries/{event}/_skip  administrator
 GET     /_webhooks/{id}/_status                                    administrator
 GET     /_webhooks/{id}/_deliveries                                administrator
 POST    /_webhooks/{id}/_deliveries/{event}/_retry                 administrator

@@ -6,6 +6,9 @@ export type {
   HookCall,
   Hooks,
   InsideClient,
+  Job,
+  JobCall,
+  JobClients,
   PlainResource,
   Responded,
   Route,
@@ -13,4 +16,4 @@ export type {
   RouteCall,
   RouteRequest,
 } from "./code/public.ts";
-export { forbid, refuse, respond, route } from "./code/public.ts";
+export { forbid, job, refuse, respond, route } from "./code/public.ts";

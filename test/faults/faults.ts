@@ -8,6 +8,7 @@ import { expiryFaults } from "./rooms/expiry.ts";
 import { figuresFaults } from "./rooms/figures.ts";
 import { httpFaults } from "./rooms/http.ts";
 import { importFaults } from "./rooms/imports.ts";
+import { jobFaults } from "./rooms/jobs.ts";
 import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
@@ -44,4 +45,5 @@ export const faults: readonly Fault[] = [
   ...usersFaults,
   ...expiryFaults,
   ...importFaults,
+  ...jobFaults,
 ];

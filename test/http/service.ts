@@ -118,6 +118,8 @@ export interface ServiceOptions {
   secrets?: readonly string[];
   /** The clock of the sweep that deletes expired resources. @default that of the machine */
   sweepClock?: StartOptions["sweepClock"];
+  /** How code runs. */
+  codeParts?: StartOptions["code"];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
   /** The mail server. @default none: the service keeps its mails */
@@ -228,6 +230,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.log && { log: options.log }),
     ...(options.onLocalMail === undefined ? {} : { users: { onLocalMail: options.onLocalMail } }),
     ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
+    ...(options.codeParts === undefined ? {} : { code: options.codeParts }),
     ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
@@ -325,9 +328,12 @@ const patientLimits: Limits = {
 /** The usual secret of services with users on PostgreSQL. */
 const usualSecret = Buffer.alloc(32, 1).toString("base64");
 
-function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
+async function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
   const { module } = options;
-  return module === undefined ? toConfig(store, options) : readModule(store, module, folder);
+  if (module === undefined) return toConfig(store, options);
+  const config = await readModule(store, module, folder);
+  // Other threads have no part of a test.
+  return options.codeParts === undefined ? config : { ...config, threads: 1 };
 }
 
 /** What configuration modules of tests import in place of the package. */
@@ -392,14 +398,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     secrets: secrets.flatMap((each) => readSecrets(each)),
     isLocal: true,
     publicUrl: undefined,
-    code: {
-      module: undefined,
-      functions: undefined,
-      hookMs: 50,
-      memoryMb: 128,
-      collections: new Map(),
-      routes: new Map(),
-    },
+    code: codeOfNone,
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,
     openCollections,
@@ -429,7 +428,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
       profiles: options.auth?.users?.collection,
       hooked: new Set(),
       consoleTags: users === undefined ? {} : { users: users.collection, mails: "kept" },
-      ofCapabilities: { users },
+      ofCapabilities: { code: codeOfNone, users },
       hasKeys: options.auth?.keys === true && (options.auth.administrators ?? []).length > 0,
       limits: options.limits,
     },
@@ -445,6 +444,17 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     stopTimeoutMs: ceilingMs,
   };
 }
+
+/** The settings of a service without code of its own. */
+const codeOfNone = {
+  module: undefined,
+  functions: undefined,
+  hookMs: 50,
+  memoryMb: 128,
+  collections: new Map(),
+  jobs: new Map(),
+  routes: new Map(),
+};
 
 function peopleOf({ auth, mail }: ServiceOptions): PeopleSettings | undefined {
   if (auth?.users === undefined) return undefined;

@@ -9,6 +9,7 @@ import { StartError } from "../../errors.ts";
 import { option, optional, type Reader } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
+import { givenJobs, readJobs, shownJobs } from "./jobs/job-options.ts";
 import type { Route } from "./routes/route.ts";
 import { type RouteSettings, readRoutes } from "./routes/route-options.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -35,14 +36,23 @@ export const code = define({
       show: (routes) => routes && shownRoutes(routes),
       read: routesOption,
     }),
+    jobs: option({
+      fallback: {},
+      shownDefault: "none",
+      about: "code that runs at certain times: an object with a job for each name",
+      show: shownJobs,
+      read: givenJobs,
+    }),
   },
   members: ["hooks"],
-  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "routes.*.run"],
+  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "routes.*.run", "jobs.*.run"],
   settings: (get, { file, declared, content }): CodeSettings => {
+    if (file !== undefined && extname(file) === ".json") requireNoJobs(get("jobs"));
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
     );
+    const jobs = faults.read(["jobs"], () => readJobs(get("jobs")));
     faults.throwIfAny();
     if (collections().size > 0 && file !== undefined && extname(file) === ".json")
       throw noFunctions(collections().keys());
@@ -53,6 +63,7 @@ export const code = define({
       memoryMb: get("code.memoryMb"),
       collections: collections(),
       routes,
+      jobs: jobs(),
       module: file,
       functions: file === undefined ? content : undefined,
     };
@@ -81,6 +92,15 @@ function noFunctions(names: Iterable<string>): StartError {
 
 const notInJson =
   "a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })";
+
+/** Throws StartError with each job: a JSON file cannot have any. */
+function requireNoJobs(jobs: object): void {
+  const faults = Object.keys(jobs).map((name) => ({
+    path: ["jobs", name],
+    text: `jobs.${name}: ${notInJson}`,
+  }));
+  if (faults.length > 0) throw new StartError(faults);
+}
 
 /** The routes as administrators see them. */
 function shownRoutes(routes: ReadonlyMap<string, RouteSettings>): object {

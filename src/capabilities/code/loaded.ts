@@ -1,7 +1,20 @@
 /** The code of the configuration, as the core loads it. */
-import type { AroundHooks, Core, Loaded, Need, OpenCapability, OpenWriteHooks } from "../../capability.ts";
+import type {
+  AroundHooks,
+  Core,
+  InStore,
+  Loaded,
+  Need,
+  OpenCapability,
+  OpenWriteHooks,
+} from "../../capability.ts";
 import { StartError } from "../../errors.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
+import { jobEndpoints } from "./jobs/endpoints.ts";
+import { forgetJobs } from "./jobs/job-records.ts";
+import type { ServiceJobs } from "./jobs/jobs.ts";
+import { jobFamilies, withJobs } from "./jobs/metrics.ts";
+import type { ReplacedInJobs } from "./jobs/open-jobs.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -9,16 +22,27 @@ import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 
 /** The open code of one thread. */
 export interface OpenCode
-  extends Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop" | "metrics"> {
+  extends Pick<
+    OpenCapability,
+    "writeHooks" | "prepare" | "isFailing" | "start" | "stop" | "methods" | "metrics"
+  > {
   readonly routes?: Routes | undefined;
+  readonly jobs?: ServiceJobs | undefined;
 }
 
-async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
+/** What a test can replace. */
+export interface ReplacedParts extends ReplacedInJobs {}
+
+async function open(
+  core: Core,
+  settings: CodeSettings,
+  replaced: ReplacedParts | undefined,
+): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
   const meter = new CodeMeter();
-  const work = await openWork(core, settings, meter);
+  const work = await openWork(core, settings, { meter, ...replaced });
   return {
     ...(hooks && {
       writeHooks: hooks.hooks,
@@ -26,7 +50,12 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
       isFailing: () => hooks.isFailing(),
     }),
     routes: work?.routes,
-    metrics: core.isMetered ? meter : undefined,
+    jobs: work?.jobs,
+    metrics: core.isMetered ? withJobs(meter, work?.jobs) : undefined,
+    start: ({ works }) => {
+      if (works) work?.jobs?.start();
+    },
+    methods: () => ({ wakeJobs: () => work?.jobs?.wake() }),
     stop: async () => {
       await work?.stop();
       await hooks?.stop();
@@ -35,15 +64,28 @@ async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
 }
 
 /** Opens what runs functions that may wait; `undefined` if the configuration has none. */
-async function openWork(core: Core, settings: CodeSettings, meter: CodeMeter) {
-  if (settings.routes.size === 0) return undefined;
-  const [{ openRunner }, { Routes }] = await Promise.all([
+async function openWork(
+  core: Core,
+  settings: CodeSettings,
+  { meter, ...replaced }: { meter: CodeMeter } & ReplacedParts,
+) {
+  if (settings.routes.size === 0 && settings.jobs.size === 0) return undefined;
+  const [{ openRunner }, { Routes }, { openJobs }] = await Promise.all([
     import("./work/open-runner.ts"),
     import("./routes/routes.ts"),
+    import("./jobs/open-jobs.ts"),
   ]);
   const runner = await openRunner(core, settings, meter);
   const routes = await Routes.open(settings.routes, { service: core.service, runner });
-  return { routes, stop: () => runner.stop() };
+  const jobs = settings.jobs.size === 0 ? undefined : openJobs(core, settings, { runner, ...replaced });
+  return {
+    routes,
+    jobs,
+    stop: async () => {
+      await jobs?.stop();
+      await runner.stop();
+    },
+  };
 }
 
 async function openWriteHooks(
@@ -99,9 +141,18 @@ const schemas: Need<CodeSettings> = {
   },
 };
 
-export const loaded: Loaded<CodeSettings, OpenCode> = {
+const inStore: InStore<CodeSettings> = {
+  quieten: async (store, { made, at }) => {
+    const count = made === "moved" ? 0 : await forgetJobs(store, at);
+    return count === 0 ? undefined : { did: "reset", count, what: "job" };
+  },
+};
+
+export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
+  endpoints: jobEndpoints,
   endpointsFor: routeEndpoints,
-  families: codeFamilies,
+  families: { ...codeFamilies, ...jobFamilies },
+  inStore,
   needs: [schemas],
   openWriteHooks,
   open,

@@ -1,4 +1,5 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of hooks. */
+export { type Job, type JobCall, type JobClients, job } from "./jobs/job.ts";
 export { type Responded, respond } from "./routes/respond.ts";
 export {
   type InsideClient,

@@ -1,5 +1,5 @@
 /** What a configuration says about its code. */
-
+import type { Jobs } from "./jobs/job-settings.ts";
 import type { RouteSettings } from "./routes/route-options.ts";
 
 /** The settings of the code of a configuration. */
@@ -12,6 +12,7 @@ export interface CodeSettings {
   memoryMb: number;
   /** The code of each collection that has some, by name. */
   collections: ReadonlyMap<string, CollectionCode>;
+  jobs: Jobs;
   /** The routes, by name. */
   routes: ReadonlyMap<string, RouteSettings>;
   /** The configuration itself; `undefined` if workers import it. */

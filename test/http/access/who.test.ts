@@ -83,6 +83,9 @@ POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator
 POST    /_keys/{id}/_rotate                                        administrator
 POST    /_keys/{id}/_revoke                                        administrator
+GET     /_jobs                                                     administrator
+GET     /_jobs/{name}                                              administrator
+POST    /_jobs/{name}/_run                                         administrator
 GET     /_webhooks/{id}/_status                                    administrator
 GET     /_webhooks/{id}/_deliveries                                administrator
 POST    /_webhooks/{id}/_deliveries/{event}/_retry                 administrator

@@ -217,7 +217,7 @@ export interface InStore<Settings = never> {
   quieten?(
     store: Store,
     how: { made: "copied" | "moved" | "restored"; at: number },
-  ): Promise<Done | undefined>;
+  ): Promise<readonly Done[]>;
   /** Makes new secrets in place of those that a lost secret has encrypted. */
   replaceLost?(store: Store, how: { vault: Vault; now: () => number }): Promise<Replacement>;
   /** Removes what it knows about a resource that is erased. `at`: Unix time in milliseconds. Returns what it has done. */

@@ -138,6 +138,7 @@ export const problems = {
     meaning:
       "The user already has as many passkeys as possible, needs this factor, or has no second factor that recovery codes could replace.",
   },
+  JOB_RUNNING: { status: 409, meaning: "The job runs already." },
   TASK_UNAVAILABLE: {
     status: 409,
     meaning:

@@ -135,7 +135,7 @@ test("the core does not say the name of a capability", () => {
 
 test("the face of a capability loads nothing of it but checks of options and rows of commands", () => {
   const isLight = (file: string) =>
-    /\/(?:acting|addresses|capability|command-rows|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:code|computed|consumer|user|provider|route)-options|user-settings)\.ts$/.test(
+    /\/(?:acting|addresses|capability|command-rows|jwt-option|key-set|mail-address|mail-(?:options|settings)|(?:code|computed|consumer|job|user|provider|route)-options|schedule|user-settings)\.ts$/.test(
       file,
     );
   const loading = capabilities.flatMap((name) => {

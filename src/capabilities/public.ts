@@ -10,6 +10,9 @@ export type {
   HookCall,
   Hooks,
   InsideClient,
+  Job,
+  JobCall,
+  JobClients,
   PlainResource,
   Responded,
   Route,
@@ -17,4 +20,4 @@ export type {
   RouteCall,
   RouteRequest,
 } from "./code/public.ts";
-export { forbid, refuse, respond, route } from "./code/public.ts";
+export { forbid, job, refuse, respond, route } from "./code/public.ts";

@@ -33,6 +33,11 @@ export function timeZone(name: string): TimeZone | undefined {
   return known;
 }
 
+/** Whether a time zone with this name exists. */
+export function isTimeZone(name: string): boolean {
+  return formatFor(name) !== undefined;
+}
+
 function formatFor(name: string): Intl.DateTimeFormat | undefined {
   // An offset such as +01:00 is no name.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;

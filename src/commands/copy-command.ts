@@ -89,8 +89,8 @@ async function quieten(store: StoreAddress, made: keyof typeof names): Promise<v
   const all = await inStores();
   await withOpen(openStore(store), async (opened) => {
     for (const each of all) {
-      const done = await each.quieten?.(opened, { made, at: Date.now() });
-      if (done !== undefined) say(`${done.did} ${counted(done.count, done.what)} of the ${names[made]}`);
+      for (const done of (await each.quieten?.(opened, { made, at: Date.now() })) ?? [])
+        say(`${done.did} ${counted(done.count, done.what)} of the ${names[made]}`);
     }
   });
 }

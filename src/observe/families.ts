@@ -130,7 +130,7 @@ export const families = {
     type: "gauge",
     across: "min",
     labels: ["source"],
-    help: "Whether a source of metrics was read in time: store, webhooks, users or consumers; its metrics are missing otherwise",
+    help: "Whether a source of metrics was read in time: store, webhooks, users, code or consumers; its metrics are missing otherwise",
   },
 } as const satisfies Record<string, Family>;
 

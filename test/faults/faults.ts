@@ -10,6 +10,7 @@ import { figuresFaults } from "./rooms/figures.ts";
 import { hookFaults } from "./rooms/hooks.ts";
 import { httpFaults } from "./rooms/http.ts";
 import { importFaults } from "./rooms/imports.ts";
+import { jobFaults } from "./rooms/jobs.ts";
 import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
@@ -48,4 +49,5 @@ export const faults: readonly Fault[] = [
   ...importFaults,
   ...computedFaults,
   ...hookFaults,
+  ...jobFaults,
 ];

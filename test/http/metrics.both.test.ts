@@ -60,8 +60,8 @@ const onlyOn = (name: string) =>
 /** The metrics that only services with users or consumers have. `people-metrics` and `consumer-endpoints` are about them. */
 const isOfOption = (name: string) => /_(?:sign_ins|sessions|password|guess|mail|consumer)/.test(name);
 
-/** The metrics that only services with functions have. `capabilities/code/code-metrics` is about them. */
-const isOfFunctions = (name: string) => /^holdfast_code_(?:seconds|failures)/.test(name);
+/** The metrics that only services with functions have. `capabilities/code/{code-metrics,job-endpoints}` are about them. */
+const isOfFunctions = (name: string) => /^holdfast_(?:code_(?:seconds|failures)|job_)/.test(name);
 
 test("a scrape has every metric of the table with its labels, and no others", async (t) => {
   const service = await start(t);

@@ -47,7 +47,7 @@ before(async () => {
 
 /** Metrics of the other kind of store, and of functions of a configuration, are not in this scrape. */
 function isElsewhere(name: string): boolean {
-  if (/^holdfast_(?:code_(?:seconds|failures)|consumer)/.test(name)) return true;
+  if (/^holdfast_(?:code_(?:seconds|failures)|consumer|job_)/.test(name)) return true;
   if (isOnPostgres) return /checkpoint|log_/.test(name);
   return name.startsWith("holdfast_store_connections") && Object.hasOwn(families, name);
 }

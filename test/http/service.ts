@@ -119,10 +119,10 @@ export interface ServiceOptions {
   secrets?: readonly string[];
   /** The clock of the sweep that deletes expired resources. @default that of the machine */
   sweepClock?: StartOptions["sweepClock"];
+  /** How code runs. */
+  codeParts?: StartOptions["code"];
   /** How webhooks are delivered. */
   webhookParts?: StartOptions["webhooks"];
-  /** How consumers of the configuration run. */
-  codeParts?: StartOptions["code"];
   /** The mail server. @default none: the service keeps its mails */
   mail?: PeopleSettings["mail"];
   /** Called with each mail that the service keeps instead of sending it. */
@@ -231,8 +231,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.log && { log: options.log }),
     ...(options.onLocalMail === undefined ? {} : { users: { onLocalMail: options.onLocalMail } }),
     ...(options.sweepClock === undefined ? {} : { sweepClock: options.sweepClock }),
-    ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
     ...(options.codeParts === undefined ? {} : { code: options.codeParts }),
+    ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
     throw error;
@@ -359,6 +359,7 @@ const noCode: CodeSettings = {
   collections: new Map(),
   computed: new Map(),
   consumers: [],
+  jobs: new Map(),
   routes: new Map(),
 };
 

@@ -16,6 +16,7 @@ import {
   requireSources,
 } from "./computed/computed-options.ts";
 import { checkConsumers, readConsumers } from "./consumers/consumer-options.ts";
+import { givenJobs, readJobs, shownJobs } from "./jobs/job-options.ts";
 import type { Route } from "./routes/route.ts";
 import { type RouteSettings, readRoutes } from "./routes/route-options.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -42,6 +43,13 @@ export const code = define({
       show: (routes) => routes && shownRoutes(routes),
       read: routesOption,
     }),
+    jobs: option({
+      fallback: {},
+      shownDefault: "none",
+      about: "code that runs at certain times: an object with a job for each name",
+      show: shownJobs,
+      read: givenJobs,
+    }),
   },
   members: ["hooks", "computed", "after"],
   functions: [
@@ -50,12 +58,15 @@ export const code = define({
     "collections.*.computed.*.value",
     "collections.*.after.*.run",
     "routes.*.run",
+    "jobs.*.run",
   ],
   declare: declareComputed,
   explainFault: explainComputed,
   settings: (get, { file, declared, content }): CodeSettings => {
-    if (file !== undefined && extname(file) === ".json")
+    if (file !== undefined && extname(file) === ".json") {
       requireNone(["hooks", "computed", "after"], declared);
+      requireNoJobs(get("jobs"));
+    }
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
@@ -64,6 +75,7 @@ export const code = define({
       readDeclared(declared("computed"), "computed", readComputed),
     );
     const consumers = faults.read(["collections"], () => readConsumers(declared("after")));
+    const jobs = faults.read(["jobs"], () => readJobs(get("jobs")));
     faults.throwIfAny();
     const routes = get("routes") ?? new Map<string, RouteSettings>();
     if (routes.size > 0) requireUsableRoutes(routes, { file, content });
@@ -74,6 +86,7 @@ export const code = define({
       computed: computed(),
       consumers: consumers(),
       routes,
+      jobs: jobs(),
       module: file,
       functions: file === undefined ? content : undefined,
     };
@@ -106,6 +119,15 @@ function requireNone(members: readonly string[], declared: Surroundings["declare
 
 const notInJson =
   "a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })";
+
+/** Throws StartError with each job: a JSON file cannot have any. */
+function requireNoJobs(jobs: object): void {
+  const faults = Object.keys(jobs).map((name) => ({
+    path: ["jobs", name],
+    text: `jobs.${name}: ${notInJson}`,
+  }));
+  if (faults.length > 0) throw new StartError(faults);
+}
 
 /** The routes as administrators see them. */
 function shownRoutes(routes: ReadonlyMap<string, RouteSettings>): object {

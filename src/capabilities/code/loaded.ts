@@ -2,13 +2,13 @@
 import type {
   AroundHooks,
   Core,
+  InStore,
   Loaded,
   Need,
   OpenCapability,
   OpenWriteHooks,
   ThreadWork,
 } from "../../capability.ts";
-import { StartError } from "../../errors.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
@@ -17,35 +17,24 @@ import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
-import type { HookRunner } from "./hooks/hook-worker.ts";
+import { jobEndpoints } from "./jobs/endpoints.ts";
+import { jobsInStore } from "./jobs/in-store.ts";
+import type { ServiceJobs } from "./jobs/jobs.ts";
+import { jobFamilies, withJobs } from "./jobs/metrics.ts";
+import type { ReplacedInJobs } from "./jobs/open-jobs.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
 import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
-import type { CodeRunner } from "./work/code-runner.ts";
 
 /** What a test can replace. */
-export type ReplacedParts = ReplacedInConsumers;
+export type ReplacedParts = ReplacedInConsumers & ReplacedInJobs;
 
-const families = { ...codeFamilies, ...consumerFamilies };
-
-/** The open code of one thread. */
-export interface OpenCode
-  extends Pick<
-    OpenCapability,
-    | "writeHooks"
-    | "overStore"
-    | "unfinished"
-    | "prepare"
-    | "start"
-    | "isFailing"
-    | "stop"
-    | "methods"
-    | "metrics"
-  > {
-  readonly routes?: Routes | undefined;
-  /** Absent if the configuration has none. */
+/** The open code of one thread. Parts that the configuration does not have are absent. */
+export interface OpenCode extends OpenCapability {
+  readonly routes: Routes | undefined;
   readonly consumers: Consumers | undefined;
+  readonly jobs: ServiceJobs | undefined;
 }
 
 async function open(
@@ -55,19 +44,21 @@ async function open(
 ): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
-  const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  const computed = await openComputed(core, settings);
+  const warn = (text: string) => log.warn(text);
+  const hooks = await openWriteHooks(settings, { limits, collections, warn });
+  const computed = await openComputed(core, settings, warn);
   const meter = new CodeMeter();
   const work = await openWork(core, settings, { meter, replaced });
-  const consumers = work?.consumers;
+  const { routes, consumers, jobs } = work ?? {};
   return {
-    ...(hooks && { writeHooks: hooks.hooks, isFailing: () => hooks.isFailing() }),
+    writeHooks: hooks?.hooks,
     ...(computed && {
       overStore: computed.overStore,
       unfinished: (collection) => computed.incomplete.unfinished(collection),
     }),
-    routes: work?.routes,
+    routes,
     consumers,
+    jobs,
     prepare: async (thread) => {
       await hooks?.ready();
       await (computed?.prepare(thread) ?? forgetComputed(core, thread));
@@ -77,24 +68,42 @@ async function open(
     start: (thread) => {
       computed?.start(thread);
       consumers?.start(thread);
+      if (thread.works) jobs?.start();
     },
     stop: async () => {
+      await jobs?.stop();
       await consumers?.stop();
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();
     },
-    methods: () => ({ wakeConsumers: () => consumers?.wake() }),
-    metrics: core.isMetered ? [meter, ...(consumers ? [metricsOfConsumers(consumers)] : [])] : undefined,
+    isFailing: () => hooks?.isFailing() === true,
+    methods: () => ({ wakeConsumers: () => consumers?.wake(), wakeJobs: () => jobs?.wake() }),
+    metrics: core.isMetered
+      ? [withJobs(meter, jobs), ...(consumers ? [metricsOfConsumers(consumers)] : [])]
+      : undefined,
   };
 }
 
-async function openComputed(core: Core, settings: CodeSettings): Promise<ComputedWork | undefined> {
+async function openWriteHooks(
+  settings: CodeSettings,
+  around: AroundHooks,
+): Promise<OpenWriteHooks | undefined> {
+  if (settings.collections.size + settings.computed.size === 0) return undefined;
+  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around);
+}
+
+async function openComputed(
+  core: Core,
+  settings: CodeSettings,
+  warn: (text: string) => void,
+): Promise<ComputedWork | undefined> {
   if (settings.computed.size === 0) return undefined;
-  const { ComputedWork } = await import("./computed/computed-work.ts");
-  return new ComputedWork(core, settings.computed, () =>
-    openHookRunner(settings, (text) => core.service.log.warn(text)),
-  );
+  const [{ ComputedWork }, { openHookRunner }] = await Promise.all([
+    import("./computed/computed-work.ts"),
+    import("./hooks/open-hooks.ts"),
+  ]);
+  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, warn));
 }
 
 /** Without computed attributes, the store must not believe that their values are still right. */
@@ -105,9 +114,7 @@ async function forgetComputed({ store, service }: Core, { works }: ThreadWork): 
 }
 
 /** What runs functions that may wait. */
-interface OpenWork {
-  readonly routes: Routes | undefined;
-  readonly consumers: Consumers | undefined;
+interface OpenWork extends Pick<OpenCode, "routes" | "consumers" | "jobs"> {
   stop(): Promise<void>;
 }
 
@@ -117,75 +124,24 @@ async function openWork(
   settings: CodeSettings,
   { meter, replaced }: { meter: CodeMeter; replaced: ReplacedParts | undefined },
 ): Promise<OpenWork | undefined> {
-  const { routes, consumers } = settings;
-  if (routes.size === 0 && consumers.length === 0) return undefined;
+  const { routes, consumers, jobs } = settings;
+  if (routes.size + consumers.length + jobs.size === 0) return undefined;
   const { openRunner } = await import("./work/open-runner.ts");
   const runner = await openRunner(core, settings, meter);
+  const parts = { runner, replaced };
   return {
-    routes: routes.size === 0 ? undefined : await openRoutes(core, settings, runner),
-    consumers: consumers.length === 0 ? undefined : await openConsumers(core, settings, { runner, replaced }),
+    routes:
+      routes.size === 0
+        ? undefined
+        : await (await import("./routes/routes.ts")).Routes.open(routes, { service: core.service, runner }),
+    consumers:
+      consumers.length === 0
+        ? undefined
+        : (await import("./consumers/open.ts")).openConsumers(core, settings, parts),
+    jobs: jobs.size === 0 ? undefined : (await import("./jobs/open-jobs.ts")).openJobs(core, settings, parts),
     stop: () => runner.stop(),
   };
 }
-
-async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
-  const { Routes } = await import("./routes/routes.ts");
-  return Routes.open(routes, { service, runner });
-}
-
-async function openConsumers(
-  core: Core,
-  settings: CodeSettings,
-  parts: { runner: CodeRunner; replaced: ReplacedParts | undefined },
-): Promise<Consumers | undefined> {
-  const { openConsumers } = await import("./consumers/open.ts");
-  return openConsumers(core, settings, parts);
-}
-
-async function openWriteHooks(
-  settings: CodeSettings,
-  { limits, collections, warn }: AroundHooks,
-): Promise<OpenWriteHooks | undefined> {
-  if (settings.collections.size + settings.computed.size === 0) return undefined;
-  const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await openHookRunner(settings, warn);
-  return {
-    hooks: createWriteHooks(settings, {
-      runner,
-      limits,
-      relationsOf: (name) => collections().get(name)?.relations ?? new Map(),
-    }),
-    ready: () =>
-      runner.ready().catch((error: Error) => {
-        throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
-      }),
-    isFailing: () => runner.isFailing(),
-    stop: () => runner.stop(),
-  };
-}
-
-async function openHookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
-  const { module, functions, hookMs, memoryMb } = settings;
-  if (module === undefined) {
-    const { HereRunner } = await import("./hooks/here-runner.ts");
-    return new HereRunner(functions);
-  }
-  const { HookWorker } = await import("./hooks/hook-worker.ts");
-  const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
-  return new HookWorker({ module, hookMs, memoryMb, onEnd });
-}
-
-/** Why a worker of hooks has ended, as the log says it. */
-const whyEnded = {
-  time: "was ended, because a call took too long",
-  memory: "has ended, because it needed too much memory",
-  exit: "has ended, because the code ended it",
-  throw: "has ended, because of an error that nothing handles",
-  load: "cannot load the configuration",
-  promise: "has ended",
-  result: "has ended",
-  lost: "cannot be ended, and can need more and more memory. Restart the service",
-} as const;
 
 /** The schemas of routes are compiled, so that a check finds their faults. */
 const schemas: Need<CodeSettings> = {
@@ -195,11 +151,19 @@ const schemas: Need<CodeSettings> = {
   },
 };
 
+const inStore: InStore<CodeSettings> = {
+  ...consumersInStore,
+  quieten: async (store, how) => {
+    const done = [consumersInStore, jobsInStore].map(({ quieten }) => quieten(store, how));
+    return (await Promise.all(done)).flat();
+  },
+};
+
 export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
-  endpoints: consumerEndpoints,
+  endpoints: [...consumerEndpoints, ...jobEndpoints],
   endpointsFor: routeEndpoints,
-  families,
-  inStore: consumersInStore,
+  families: { ...codeFamilies, ...consumerFamilies, ...jobFamilies },
+  inStore,
   needs: [schemas],
   warnings: async ({ computed, consumers }, { access, collections }) => {
     const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");

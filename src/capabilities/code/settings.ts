@@ -1,5 +1,6 @@
 /** What a configuration says about its code. */
 import type { ConsumerSettings } from "./consumers/consumer-settings.ts";
+import type { Jobs } from "./jobs/job-settings.ts";
 import type { RouteSettings } from "./routes/route-options.ts";
 
 /** The settings of the code of a configuration. */
@@ -16,6 +17,7 @@ export interface CodeSettings {
   computed: ReadonlyMap<string, ComputedAttributes>;
   /** The consumers of all collections. */
   consumers: readonly ConsumerSettings[];
+  jobs: Jobs;
   /** The routes, by name. */
   routes: ReadonlyMap<string, RouteSettings>;
   /** The configuration itself; `undefined` if workers import it. */

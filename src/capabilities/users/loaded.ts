@@ -20,7 +20,7 @@ const inStore: InStore<PeopleSettings | undefined> = {
   quieten: async (store, { at }) => {
     const { endAllSessions } = await import("./user-records.ts");
     const count = await endAllSessions(store, at);
-    return count === 0 ? undefined : { did: "ended", count, what: "session" };
+    return count === 0 ? [] : [{ did: "ended", count, what: "session" }];
   },
   replaceLost: async (store, { vault }) => {
     const { accountsWithLostApp } = await import("./user-records.ts");

@@ -21,9 +21,9 @@ const reasons = {
 const inStore: InStore = {
   hasEncrypted: (store) => new WebhookRecords(store).haveEncrypted(),
   quieten: async (store, { made, at }) => {
-    if (made === "moved") return undefined;
+    if (made === "moved") return [];
     const count = await disableWebhooks(store, reasons[made], at);
-    return count === 0 ? undefined : { did: "disabled", count, what: "webhook" };
+    return count === 0 ? [] : [{ did: "disabled", count, what: "webhook" }];
   },
   replaceLost: async (store, { vault, now }) => {
     const secrets = new KeptSecrets(() => vault);

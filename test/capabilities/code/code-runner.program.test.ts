@@ -147,12 +147,19 @@ for (const [where, open] of [
   test(`in ${where}, one call sends at most as many requests as it can`, async (t) => {
     const { runner } = open(t);
     const client = await openInside(t);
-    const many = (times: number) => resultOf(runner, "many", { input: { times }, clients: { client } });
+    const many = (times: number, requests?: number) =>
+      resultOf(runner, "many", {
+        input: { times },
+        clients: { client },
+        ...(requests !== undefined && { requests }),
+      });
     assert.deepEqual(await many(100), [100]);
     assert.deepEqual(await many(101), [
       100,
       "One call of jobs.many.run can send 100 requests. Send several operations in one request with $batch.",
     ]);
+    assert.equal(((await many(3, 2)) as number[])[0], 2);
+    assert.deepEqual(await many(101, 101), [101]);
   });
 
   test(`in ${where}, a client ends with its call`, async (t) => {

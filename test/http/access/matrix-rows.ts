@@ -102,6 +102,14 @@ export const rows: Readonly<
   "/_webhooks/{id}/_deliveries GET": "administration",
   "/_webhooks/{id}/_deliveries HEAD": "administration",
   "/_webhooks/{id}/_deliveries OPTIONS": "administration",
+  "/_jobs GET": "administration",
+  "/_jobs HEAD": "administration",
+  "/_jobs OPTIONS": "administration",
+  "/_jobs/{name} GET": "administration",
+  "/_jobs/{name} HEAD": "administration",
+  "/_jobs/{name} OPTIONS": "administration",
+  "/_jobs/{name}/_run POST": "administration",
+  "/_jobs/{name}/_run OPTIONS": "administration",
   "/_configuration GET": "administration",
   "/_configuration HEAD": "administration",
   "/_configuration OPTIONS": "administration",
@@ -255,6 +263,10 @@ export const sentTo: Readonly<Record<string, (method: string, name: string, auth
       content: [],
       go: 404,
     })),
+  // Nor has it jobs.
+  "/_jobs": (method) => [{ method, path: `${prefix}/_jobs`, go: 404 }],
+  "/_jobs/{name}": (method) => [{ method, path: `${prefix}/_jobs/digest`, go: 404 }],
+  "/_jobs/{name}/_run": (method) => [{ method, path: `${prefix}/_jobs/digest/_run`, go: 404 }],
   "/_configuration": (method) => [{ method, path: `${prefix}/_configuration`, go: 404 }],
   ...Object.fromEntries(
     absent.map(({ template }) => [

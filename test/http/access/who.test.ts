@@ -89,6 +89,9 @@ PATCH   /_consumers/{collection}/{name}                            administrator
 GET     /_consumers/{collection}/{name}/_deliveries                administrator
 POST    /_consumers/{collection}/{name}/_deliveries/{event}/_retry administrator
 POST    /_consumers/{collection}/{name}/_deliveries/{event}/_skip  administrator
+GET     /_jobs                                                     administrator
+GET     /_jobs/{name}                                              administrator
+POST    /_jobs/{name}/_run                                         administrator
 GET     /_webhooks/{id}/_status                                    administrator
 GET     /_webhooks/{id}/_deliveries                                administrator
 POST    /_webhooks/{id}/_deliveries/{event}/_retry                 administrator

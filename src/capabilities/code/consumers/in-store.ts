@@ -12,11 +12,11 @@ const reasons = {
   restored: "The store was restored from a backup. Enable the consumer to let it handle changes again.",
 };
 
-export const consumersInStore: InStore<CodeSettings> = {
+export const consumersInStore = {
   quieten: async (store, { made, at }) => {
-    if (made === "moved") return undefined;
+    if (made === "moved") return [];
     const count = await disableConsumers(store, reasons[made], at);
-    return count === 0 ? undefined : { did: "disabled", count, what: "consumer" };
+    return count === 0 ? [] : [{ did: "disabled", count, what: "consumer" }];
   },
   leftIn: async (reader, { consumers }) => {
     const declared = new Set(consumers.map(({ name }) => name));
@@ -26,7 +26,7 @@ export const consumersInStore: InStore<CodeSettings> = {
         `${id}: the store keeps the position of this consumer, and the configuration no longer has it. If it has a new name, it begins with new changes. The store forgets it 30 days after the first start without it`,
     );
   },
-};
+} satisfies InStore<CodeSettings>;
 
 async function registeredIn(reader: StoreReader): Promise<Registered[]> {
   if (!reader.collections().has(registryName)) return [];

@@ -76,7 +76,7 @@ export class CallThread {
     this.#owner = owner;
     const beat = new Int32Array(new SharedArrayBuffer(4));
     this.#worker = startThread("capabilities/code/work/code-thread", {
-      workerData: { module, beat, prefix, requests: bounds.requests } satisfies CodeThreadData,
+      workerData: { module, beat, prefix } satisfies CodeThreadData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       name: "holdfast-code",
     });
@@ -186,8 +186,8 @@ export class CallThread {
   #begin(number: number): void {
     const running = this.#running.get(number) as Running;
     const { call, requests, settle } = running;
-    const { place, input, clients } = call;
-    this.#tell({ kind: "call", call: number, place, input, clients: Object.keys(clients) });
+    const { place, input, clients, requests: most = this.#options.bounds.requests } = call;
+    this.#tell({ kind: "call", call: number, place, input, clients: Object.keys(clients), requests: most });
     this.#watch.start();
     running.time = new CallTime(call, this.#options.bounds, {
       abort: (why) => {

@@ -15,7 +15,7 @@ export class CallTime {
   readonly #abort: (why: string) => void;
   #timer: NodeJS.Timeout;
   #isAborted = false;
-  readonly #onSignal = () => this.#abortOnce("The client of the request has gone away.");
+  readonly #onSignal = () => this.#abortOnce(whyAborted(this.#call.signal));
 
   constructor(call: CodeCall, { graceMs }: CodeBounds, { abort, giveUp }: Steps) {
     const { place, timeoutMs, signal } = call;
@@ -41,4 +41,12 @@ export class CallTime {
     this.#isAborted = true;
     this.#abort(why);
   }
+}
+
+/** The sentence of an Error that is the reason of a signal. A signal without a reason is that of a client. */
+function whyAborted(signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error && reason.name === "Error"
+    ? reason.message
+    : "The client of the request has gone away.";
 }

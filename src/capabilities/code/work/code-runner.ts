@@ -19,6 +19,8 @@ export interface CodeCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** The clients of the argument, by the names of its members, such as `client` and `service`. Each acts as one caller. */
   readonly clients: Readonly<Record<string, InsideFetch>>;
+  /** How many requests its clients can send. @default that of the bounds */
+  readonly requests?: number;
   /** After this time, the signal of the function is aborted. If it does not end soon after that, the call has failed. */
   readonly timeoutMs: number;
   /** Aborts the signal of the function early, such as when the socket of a client closes. Its clients then send nothing more. */
@@ -40,7 +42,7 @@ export type CodeOutcome =
 
 /** The bounds of calls. Tests have others. */
 export interface CodeBounds {
-  /** How many requests the clients of one call can send. */
+  /** How many requests the clients of one call can send, unless the call says so itself. */
   readonly requests: number;
   /** How long a call can go on after its signal was aborted, in milliseconds. */
   readonly graceMs: number;

@@ -12,15 +12,21 @@ export interface CodeThreadData {
   module: string;
   /** Shared memory for a number that rises while the thread is not busy. */
   beat: Int32Array;
-  /** How many requests the clients of one call can send. */
-  requests: number;
   /** The prefix of the service. */
   prefix: string;
 }
 
 /** To the thread. `call` and `request` are numbers. */
 export type ToCodeThread =
-  | { kind: "call"; call: number; place: string; input: Readonly<Record<string, unknown>>; clients: string[] }
+  | {
+      kind: "call";
+      call: number;
+      place: string;
+      input: Readonly<Record<string, unknown>>;
+      clients: string[];
+      /** How many requests they can send. */
+      requests: number;
+    }
   | { kind: "abort"; call: number; why: string }
   | { kind: "response"; request: number; response: InsideResponse }
   | { kind: "noResponse"; request: number; why: string };
@@ -41,7 +47,7 @@ interface Running {
   use: ClientUse;
 }
 
-async function run(port: MessagePort, { module, beat, requests, prefix }: CodeThreadData): Promise<void> {
+async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData): Promise<void> {
   const tell = (message: FromCodeThread) => port.postMessage(message);
   const configuration = await loadModule(module);
   // Such as a request that nothing awaits. It is no reason to end the calls of others.
@@ -73,7 +79,13 @@ async function run(port: MessagePort, { module, beat, requests, prefix }: CodeTh
       }
     };
 
-  const start = async ({ call, place, input, clients: names }: Extract<ToCodeThread, { kind: "call" }>) => {
+  const start = async ({
+    call,
+    place,
+    input,
+    clients: names,
+    requests,
+  }: Extract<ToCodeThread, { kind: "call" }>) => {
     const aborter = new AbortController();
     const use = new ClientUse(place, requests);
     running.set(call, { aborter, use });

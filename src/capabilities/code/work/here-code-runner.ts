@@ -22,7 +22,7 @@ export class HereCodeRunner implements CodeRunner {
   async run(call: CodeCall): Promise<CodeOutcome> {
     const { place, input } = call;
     const aborter = new AbortController();
-    const use = new ClientUse(place, this.#bounds.requests);
+    const use = new ClientUse(place, call.requests ?? this.#bounds.requests);
     const abort = (why: string) => {
       use.end(why);
       aborter.abort(new Error(why));

@@ -1,0 +1,53 @@
+/** Opens the hooks of a service or a command, with what runs them. */
+import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
+import { StartError } from "../../../errors.ts";
+import type { CodeSettings } from "../settings.ts";
+import type { HookRunner } from "./hook-worker.ts";
+import { createWriteHooks } from "./write-hooks.ts";
+
+/** Opens the hooks and the computed attributes of all collections. */
+export async function openHooks(
+  settings: CodeSettings,
+  { limits, collections, warn }: AroundHooks,
+): Promise<OpenWriteHooks> {
+  const runner = await openHookRunner(settings, warn);
+  return {
+    hooks: createWriteHooks(settings, {
+      runner,
+      limits,
+      relationsOf: (name) => collections().get(name)?.relations ?? new Map(),
+    }),
+    ready: () =>
+      runner.ready().catch((error: Error) => {
+        throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
+      }),
+    isFailing: () => runner.isFailing(),
+    stop: () => runner.stop(),
+  };
+}
+
+/** A worker for hooks; in an application, this thread. */
+export async function openHookRunner(
+  { module, functions, hookMs, memoryMb }: CodeSettings,
+  warn: (text: string) => void,
+): Promise<HookRunner> {
+  if (module === undefined) {
+    const { HereRunner } = await import("./here-runner.ts");
+    return new HereRunner(functions);
+  }
+  const { HookWorker } = await import("./hook-worker.ts");
+  const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
+  return new HookWorker({ module, hookMs, memoryMb, onEnd });
+}
+
+/** Why a worker of hooks has ended, as the log says it. */
+const whyEnded = {
+  time: "was ended, because a call took too long",
+  memory: "has ended, because it needed too much memory",
+  exit: "has ended, because the code ended it",
+  throw: "has ended, because of an error that nothing handles",
+  load: "cannot load the configuration",
+  promise: "has ended",
+  result: "has ended",
+  lost: "cannot be ended, and can need more and more memory. Restart the service",
+} as const;

@@ -1,0 +1,46 @@
+/** Opens the jobs of a service. */
+import type { Core } from "../../../capability.ts";
+import { type Clock, systemClock } from "../../../clock.ts";
+import { createInside, type InsideFetch } from "../../../http/inside.ts";
+import type { CodeSettings } from "../settings.ts";
+import { principalOf } from "../work/acting.ts";
+import type { CodeRunner } from "../work/code-runner.ts";
+import { JobRecords } from "./job-records.ts";
+import type { JobSettings } from "./job-settings.ts";
+import { ServiceJobs } from "./jobs.ts";
+
+/** What a test can replace. */
+export interface ReplacedInJobs {
+  /** The clock by which jobs are due. */
+  jobClock?: Clock;
+}
+
+/** The jobs of one thread. They do not run yet. */
+export function openJobs(
+  { service, store, isShared, call }: Core,
+  { jobs }: CodeSettings,
+  { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInJobs | undefined },
+): ServiceJobs {
+  const { now, newUuid, log, readOnly } = service;
+  const inside = createInside(service);
+  const clients = new Map<string, Readonly<Record<string, InsideFetch>>>();
+  for (const { name, as } of jobs.values()) {
+    const client = as && inside({ principal: principalOf(name, as) });
+    clients.set(name, client === undefined ? {} : { client, service: client });
+  }
+  const clientsOf = ({ name }: JobSettings) => clients.get(name) ?? {};
+  return new ServiceJobs({
+    jobs,
+    records: new JobRecords(store),
+    store,
+    clock: replaced?.jobClock ?? systemClock(now),
+    isShared,
+    isReady: service.hasStarted,
+    runner,
+    clientsOf,
+    newUuid,
+    warn: (message) => log.warn(message),
+    readOnly,
+    wakeLoop: call && (() => void call("wakeJobs").catch(() => {})), // otherwise it looks within a few seconds
+  });
+}

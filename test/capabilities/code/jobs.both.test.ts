@@ -177,9 +177,9 @@ test("a store that was copied or restored makes up for nothing", async (t) => {
   store.clock.moveTo(Date.parse(`${monday}T09:30Z`));
   await store.use(async (opened) => {
     const { quieten } = (await code.load()).inStore ?? {};
-    assert.equal(await quieten?.(opened, { made: "moved", at: machineTime() }), undefined);
+    assert.deepEqual(await quieten?.(opened, { made: "moved", at: machineTime() }), []);
     const done = await quieten?.(opened, { made: "restored", at: machineTime() });
-    assert.deepEqual(done, { did: "reset", count: 1, what: "job" });
+    assert.deepEqual(done, [{ did: "reset", count: 1, what: "job" }]);
   });
   const second = await store.start(noting());
   assert.equal((await second.job()).last, null);

@@ -138,6 +138,8 @@ export function define<
 export interface Loaded<Settings = never, Opened extends OpenCapability = never, Replaced = never> {
   /** Rows of the table of endpoints. Each handler gets the open capability. */
   readonly endpoints?: readonly EndpointOf<Opened, Settings>[];
+  /** Rows that follow from the settings of a service, such as paths that the configuration declares. */
+  endpointsFor?(settings: Settings): readonly EndpointOf<Opened, Settings>[];
   /** The `collections` of the open capability, for documents, which are also made without a service. */
   readonly describedCollections?: readonly OwnCollection[];
   /** The descriptions of its metrics, by name. `metrics` of the open capability has their values. */

@@ -11,7 +11,7 @@ const order =
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "after settings admission protocol participant service problem route caller operations related lists reads events respond writes many openapi endpoint describe documents endpoints handle wire".split(
+  "after settings admission protocol participant service problem route caller operations related lists reads events respond writes many openapi endpoint describe documents endpoints handle wire inside".split(
     " ",
   );
 

@@ -50,6 +50,13 @@ export function denied(principal: Principal | undefined, needed?: Needed, advice
   });
 }
 
+/** The caller cannot use a path. Without a credential, the response asks for one. */
+export function deniedPath(principal: Principal | undefined): Problem {
+  if (principal === undefined) return unauthenticated();
+  const headers = { "www-authenticate": 'Bearer error="insufficient_scope"' };
+  return new Problem("INSUFFICIENT_SCOPE", "The credential does not permit this request.", { headers });
+}
+
 /**
  * What a rule compares in a resource, as a sentence; `undefined` if it does not depend on the resource. It names only
  * attributes that the caller sees, and no value except the caller's own subject.

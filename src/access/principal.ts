@@ -19,6 +19,8 @@ export interface Principal {
   claims: Readonly<Record<string, unknown>>;
   /** The permissions that limit the credential; `undefined` if it has no such limit. */
   scopes: readonly Scope[] | undefined;
+  /** Whether it can do everything with every resource. No credential has this: only code of the operator acts so. @default false */
+  mayDoEverything?: true;
   /** The prefix of the API key. Absent for other credentials. */
   key?: string;
   /**

@@ -153,9 +153,10 @@ export const commandsOfCapabilities: readonly CommandsOfCapability[] = all.map((
 }));
 
 /** The code of a capability, without its exact types. */
-export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints" | "needs"> {
+export interface LoadedCapability extends Omit<Loaded, "open" | "endpoints" | "endpointsFor" | "needs"> {
   readonly name: CapabilityName;
   readonly endpoints?: readonly EndpointOf<never, never>[];
+  endpointsFor?(settings: never): readonly EndpointOf<never, never>[];
   readonly needs?: readonly Need<never>[];
   open(core: Core, settings: never, replaced: never): OpenCapability | Promise<OpenCapability>;
 }
@@ -221,15 +222,20 @@ export async function subjectsIn(settings: SettingsOfCapabilities): Promise<read
   return loaded.flatMap(({ name, inStore }) => inStore?.subjects?.(settings[name] as never) ?? []);
 }
 
-/** What capabilities add to the table of endpoints. The handlers find each open capability in `opened`, by its name. */
+/**
+ * What capabilities add to the table of endpoints of a service with these settings. The handlers find each open capability in `opened`, by
+ * its name.
+ */
 export function endpointsOf(
   loaded: readonly LoadedCapability[],
+  settings: Partial<SettingsOfCapabilities>,
   opened: ReadonlyMap<string, OpenCapability> = new Map(),
 ): AddedEndpoints {
   return {
-    own: loaded.flatMap(({ name, endpoints = [] }) =>
-      boundRows(name, endpoints, () => opened.get(name) as never),
-    ),
+    own: loaded.flatMap(({ name, endpoints = [], endpointsFor }) => {
+      const declared = settings[name] === undefined ? [] : (endpointsFor?.(settings[name] as never) ?? []);
+      return boundRows(name, [...endpoints, ...declared], () => opened.get(name) as never);
+    }),
     ownCollections: loaded.flatMap(({ describedCollections = [] }) => describedCollections),
   };
 }

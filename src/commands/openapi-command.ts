@@ -3,6 +3,7 @@ import { ProblemError } from "holdfast-client";
 import { endpointsOf, loadCapabilities } from "../capabilities/all.ts";
 import type { Collection } from "../collection/collection.ts";
 import { timestampNames } from "../collection/timestamps.ts";
+import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { openApiDocument } from "../http/describe/document.ts";
 import type { EndpointTable } from "../http/endpoint/router.ts";
@@ -19,7 +20,7 @@ export async function runOpenapi({ output, version, ...flags }: Flags, env: Envi
   const config = await configOf(flags, env);
   const collections = () => config.collections;
   const document = await openApiDocument(
-    { ...config, collections, settings: config.http, endpoints: await tableOfEndpoints() },
+    { ...config, collections, settings: config.http, endpoints: await tableOfEndpoints(config) },
     version as OpenApiVersion,
   );
   await writeText(`${JSON.stringify(document, undefined, 2)}\n`, output);
@@ -43,16 +44,17 @@ export async function runTypes({ url, token, output, ...flags }: Flags, env: Env
 
 /** The OpenAPI document for a caller who can see every attribute. */
 async function configuredDocument(flags: Flags, env: Environment): Promise<object> {
-  const { collections, openCollections, http } = await configOf(flags, env);
+  const config = await configOf(flags, env);
+  const { collections, openCollections, http } = config;
   const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
   return openApiDocument(
-    { collections: () => all, openCollections, settings: http, endpoints: await tableOfEndpoints() },
+    { collections: () => all, openCollections, settings: http, endpoints: await tableOfEndpoints(config) },
     "3.1",
   );
 }
 
-async function tableOfEndpoints(): Promise<EndpointTable> {
-  return createEndpointTable(endpointsOf(await loadCapabilities()));
+async function tableOfEndpoints(config: Config): Promise<EndpointTable> {
+  return createEndpointTable(endpointsOf(await loadCapabilities(), config));
 }
 
 function visibleToAll(collection: Collection): Collection {

@@ -45,7 +45,8 @@ function takeSteps(
 ): HttpResponse | Promise<HttpResponse> {
   const route = findRoute(service, request); //                             400 421 414 405
   if (service.isObserved) progress.template = templateOf(service, route);
-  const admitted = identifiesCallers(service) ? admit(service, route, request) : anonymous; // 403 429 401 503
+  const admitted =
+    request.sentBy ?? (identifiesCallers(service) ? admit(service, route, request) : anonymous); // 403 429 401 503
   return after(admitted, (caller) => {
     progress.caller = caller;
     request.ticket.identify(() => nameOfCaller(caller, request));

@@ -68,15 +68,16 @@ export interface Metrics {
 
 /**
  * Who can use an endpoint: every request, also without a caller (`public`); every caller; callers who can write something;
- * administrators; or callers who can do one of the actions with any resource of the collection. For all others, the paths of
- * administrators do not exist.
+ * administrators; callers who can do one of the actions with any resource of the collection; or callers with one of these roles, or
+ * with any credential. For all others, the paths of administrators do not exist.
  */
 export type Who =
   | "public"
   | "everyone"
   | "writers"
   | "administrators"
-  | { readonly action: readonly Action[] };
+  | { readonly action: readonly Action[] }
+  | { readonly roles: readonly string[] | "any" };
 
 /** What the steps of a request know of an endpoint. */
 export interface EndpointMethod {

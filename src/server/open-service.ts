@@ -231,7 +231,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const service = createService(store, config, options, {
     state,
     expiring,
-    endpoints: createEndpointTable(endpointsOf(capabilities, opened)),
+    endpoints: createEndpointTable(endpointsOf(capabilities, config, opened)),
   });
   const core: Omit<Core, "call"> = {
     service,

@@ -2,4 +2,4 @@
 import { endpointsOf, loadCapabilities } from "../../src/capabilities/all.ts";
 import { createEndpointTable } from "../../src/http/endpoints/endpoint-table.ts";
 
-export const endpointTable = createEndpointTable(endpointsOf(await loadCapabilities()));
+export const endpointTable = createEndpointTable(endpointsOf(await loadCapabilities(), {}));

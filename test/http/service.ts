@@ -389,7 +389,7 @@ async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Con
     secrets: secrets.flatMap((each) => readSecrets(each)),
     isLocal: true,
     publicUrl: undefined,
-    code: { module: undefined, functions: undefined, hookMs: 50, memoryMb: 128, collections: new Map() },
+    code: { module: undefined, functions: undefined, hookMs: 50, memoryMb: 128, collections: new Map(), routes: new Map() },
     webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     users,
     openCollections,

@@ -4,10 +4,15 @@ import { define, type RestOfConfiguration } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
-import { option } from "../../option.ts";
+import { option, optional, type Reader } from "../../option.ts";
 import * as read from "../../readers.ts";
 import { readDeclared, readHooks } from "./code-options.ts";
+import type { Route } from "./routes/route.ts";
+import { type RouteSettings, readRoutes } from "./routes/route-options.ts";
 import type { CodeSettings } from "./settings.ts";
+
+/** Routes, by name. */
+const routesOption: Reader<ReadonlyMap<string, RouteSettings>, Readonly<Record<string, Route>>> = readRoutes;
 
 export const code = define({
   name: "code",
@@ -22,9 +27,15 @@ export const code = define({
       about: "how much memory the code of the configuration can use in each of its threads, in MiB",
       read: read.wholeNumber(16, 4_096),
     }),
+    routes: optional({
+      about:
+        "paths whose requests functions of the configuration answer: an object with a route for each name",
+      show: (routes) => routes && shownRoutes(routes),
+      read: routesOption,
+    }),
   },
   members: ["hooks"],
-  functions: ["collections.*.hooks.before", "collections.*.hooks.validate"],
+  functions: ["collections.*.hooks.before", "collections.*.hooks.validate", "routes.*.run"],
   settings: (get, { file, declared, content }): CodeSettings => {
     const faults = new StartFaults();
     const collections = faults.read(["collections"], () =>
@@ -33,16 +44,21 @@ export const code = define({
     faults.throwIfAny();
     if (collections().size > 0 && file !== undefined && extname(file) === ".json")
       throw noFunctions(collections().keys());
+    const routes = get("routes") ?? new Map<string, RouteSettings>();
+    if (routes.size > 0) requireUsableRoutes(routes, { file, content });
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
       collections: collections(),
+      routes,
       module: file,
       functions: file === undefined ? content : undefined,
     };
   },
-  check: ({ collections }, rest) => {
+  check: ({ collections, routes }, rest) => {
     const faults = new StartFaults();
+    for (const route of routes.values())
+      faults.read(["routes", route.name, "path"], () => requireFreePath(route, rest));
     for (const [name, { with: related }] of collections)
       faults.read(["collections", name, "hooks", "with"], () => requireRelations(name, related, rest));
     faults.throwIfAny();
@@ -56,8 +72,45 @@ function noFunctions(names: Iterable<string>): StartError {
   return new StartError(
     [...names].map((name) => ({
       path: ["collections", name, "hooks"],
-      text: `collections.${name}.hooks: a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })`,
+      text: `collections.${name}.hooks: ${notInJson}`,
     })),
+  );
+}
+
+const notInJson =
+  "a JSON file cannot have functions. Write the configuration as holdfast.config.ts: export default defineConfig({ … })";
+
+/** The routes as administrators see them. */
+function shownRoutes(routes: ReadonlyMap<string, RouteSettings>): object {
+  return Object.fromEntries(
+    [...routes.values()].map(({ name, method, path }) => [name, `${method} ${path}`]),
+  );
+}
+
+/** Throws StartError if the configuration cannot have routes, or callers of which they are for. */
+function requireUsableRoutes(
+  routes: ReadonlyMap<string, RouteSettings>,
+  { file, content }: { file: string | undefined; content: object },
+): void {
+  if (file !== undefined && extname(file) === ".json")
+    throw new StartError([{ path: ["routes"], text: `routes: ${notInJson}` }]);
+  if (Object.hasOwn(content, "auth")) return;
+  const faults = [...routes.values()].filter(({ access }) => access !== "public");
+  if (faults.length === 0) return;
+  throw new StartError(
+    faults.map(({ name }) => ({
+      path: ["routes", name, "access"],
+      text: `routes.${name}.access: this needs "auth". Without it, the service does not identify callers. Add "auth", or write "public".`,
+    })),
+  );
+}
+
+/** Throws StartError if a collection has the path of a route. */
+function requireFreePath({ name, path }: RouteSettings, { collections }: RestOfConfiguration): void {
+  const [, first = ""] = path.split("/");
+  if (!collections.has(first)) return;
+  throw new StartError(
+    `routes.${name}.path: "${first}" is a collection, whose paths begin with it. Choose another first segment.`,
   );
 }
 

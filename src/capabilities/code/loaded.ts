@@ -1,19 +1,41 @@
 /** The code of the configuration, as the core loads it. */
-import type { AroundHooks, Core, Loaded, OpenCapability, OpenWriteHooks } from "../../capability.ts";
+import type { AroundHooks, Core, Loaded, Need, OpenCapability, OpenWriteHooks } from "../../capability.ts";
 import { StartError } from "../../errors.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
+import { routeEndpoints } from "./routes/route-endpoints.ts";
+import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import type { CodeRunner } from "./work/code-runner.ts";
 
 /** The open code of one thread. */
-export type OpenCode = Pick<OpenCapability, "writeHooks" | "prepare" | "stop">;
+export interface OpenCode extends OpenCapability {
+  readonly routes: Routes | undefined;
+}
 
-async function open({ service }: Core, settings: CodeSettings): Promise<OpenCode> {
-  const { log, collections } = service;
-  const { limits } = service.settings;
-  const opened = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  return opened === undefined
-    ? {}
-    : { writeHooks: opened.hooks, prepare: () => opened.ready(), stop: () => opened.stop() };
+async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
+  const { log, collections } = core.service;
+  const { limits } = core.service.settings;
+  const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
+  const runner = settings.routes.size === 0 ? undefined : await openRunner(core, settings);
+  const routes = runner && (await openRoutes(core, settings, runner));
+  return {
+    routes,
+    ...(hooks && { writeHooks: hooks.hooks, prepare: () => hooks.ready() }),
+    stop: async () => {
+      await runner?.stop();
+      await hooks?.stop();
+    },
+  };
+}
+
+async function openRunner(core: Core, settings: CodeSettings): Promise<CodeRunner> {
+  const { openRunner } = await import("./work/open-runner.ts");
+  return openRunner(core, settings);
+}
+
+async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
+  const { Routes } = await import("./routes/routes.ts");
+  return Routes.open(routes, { service, runner });
 }
 
 async function openWriteHooks(
@@ -22,7 +44,7 @@ async function openWriteHooks(
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await openRunner(settings, warn);
+  const runner = await hookRunner(settings, warn);
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -37,7 +59,7 @@ async function openWriteHooks(
   };
 }
 
-async function openRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
+async function hookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
   const { module, functions, hookMs, memoryMb } = settings;
   if (module === undefined) {
     const { HereRunner } = await import("./hooks/here-runner.ts");
@@ -60,4 +82,17 @@ const whyEnded = {
   lost: "cannot be ended, and can need more and more memory. Restart the service",
 } as const;
 
-export const loaded: Loaded<CodeSettings, OpenCode> = { openWriteHooks, open };
+/** The schemas of routes are compiled, so that a check finds their faults. */
+const schemas: Need<CodeSettings> = {
+  at: [],
+  require: async ({ routes }) => {
+    if (routes.size > 0) await (await import("./routes/route-schemas.ts")).compileRoutes(routes);
+  },
+};
+
+export const loaded: Loaded<CodeSettings, OpenCode> = {
+  openWriteHooks,
+  endpointsFor: routeEndpoints,
+  needs: [schemas],
+  open,
+};

@@ -1,5 +1,7 @@
 /** What a configuration says about its code. */
 
+import type { RouteSettings } from "./routes/route-options.ts";
+
 /** The settings of the code of a configuration. */
 export interface CodeSettings {
   /** The path of the module that the workers import; `undefined` if the functions are in this thread, as in an application. */
@@ -10,6 +12,8 @@ export interface CodeSettings {
   memoryMb: number;
   /** The code of each collection that has some, by name. */
   collections: ReadonlyMap<string, CollectionCode>;
+  /** The routes, by name. */
+  routes: ReadonlyMap<string, RouteSettings>;
   /** The configuration itself; `undefined` if workers import it. */
   functions: object | undefined;
 }

@@ -77,11 +77,15 @@ function principalOf(
   }
 }
 
-/** The principal of a request's credential: a cookie, or the header Authorization. Throws as `Authenticate`, and CROSS_SITE. */
+/**
+ * The principal of a request's credential: a cookie, or the header Authorization. The service itself states it for its own requests.
+ * Throws as `Authenticate`, and CROSS_SITE.
+ */
 export function identify(
   { identify, authenticate }: Callers,
-  request: IdentifyingRequest,
+  request: IdentifyingRequest & Pick<HttpRequest, "sentBy">,
 ): Principal | undefined | Promise<Principal | undefined> {
+  if (request.sentBy !== undefined) return request.sentBy.principal;
   return identify?.(request) ?? authenticate?.(request.headers);
 }
 

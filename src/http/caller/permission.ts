@@ -3,9 +3,9 @@
  * attributes of a collection it reaches. `admit.ts` has already identified the caller.
  */
 
-import { includes, type Judged, type Permit } from "../../access/access.ts";
+import { fullPermit, includes, type Judged, type Permit } from "../../access/access.ts";
 import type { Action } from "../../access/access-declaration.ts";
-import { comparedIn, denied } from "../../access/challenges.ts";
+import { comparedIn, denied, deniedPath } from "../../access/challenges.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { AllowedResources } from "../../access/rules.ts";
 import type { Tags } from "../../access/tags.ts";
@@ -70,7 +70,8 @@ export function requireUse(
 
 /** Who can send the request: for a create with an id, also callers who can create. */
 function whoCan({ who, createsWithId }: EndpointMethod, request: HttpRequest): Who {
-  const isCreate = createsWithId === true && typeof who === "object" && expectsNothing(request);
+  const isCreate =
+    createsWithId === true && typeof who === "object" && "action" in who && expectsNothing(request);
   return isCreate ? { action: ["create", ...who.action] } : who;
 }
 
@@ -87,10 +88,22 @@ function requireRight(service: Callers, route: OwnRoute | CollectionRoute, who: 
   const { access } = service;
   if (access === undefined || who === "public" || who === "everyone") return;
   if (who === "writers" && access.mayWrite(caller.principal)) return;
+  if (typeof who === "object" && "roles" in who) {
+    requireRole(who.roles, caller);
+    return;
+  }
   if (typeof who === "string" || route.kind !== "collection") throw denied(caller.principal);
   // A path below a resource shows whether the resource exists.
   if (route.nested !== undefined) requireAction(service, route.nested.parent, ["read"], caller);
   requireAction(service, route.collection, who.action, caller);
+}
+
+/** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller has one of the roles, or any credential. */
+function requireRole(roles: readonly string[] | "any", { principal }: Caller): void {
+  if (principal?.mayDoEverything === true) return;
+  if (principal !== undefined && (roles === "any" || roles.some((role) => principal.roles.includes(role))))
+    return;
+  throw deniedPath(principal);
 }
 
 /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do one of the actions with any resource. */
@@ -258,13 +271,6 @@ export class Guard {
     return validatorsOf(stored, this.#tags.view(this.#collection.visibility));
   }
 }
-
-const fullPermit: Permit = {
-  may: () => "everything",
-  visible: () => "everything",
-  followed: () => "everything",
-  looksAtOthers: false,
-};
 
 const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 

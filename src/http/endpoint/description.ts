@@ -130,6 +130,7 @@ export function credentialFor(
   if (who === "writers") return access?.mayWrite(undefined) === true ? "optional" : "required";
   if (typeof who === "string")
     return ({ public: "none", everyone: "optional", administrators: "required" } as const)[who];
+  if ("roles" in who) return "required";
   const anybodyMay = (collection: Collection | undefined, actions: readonly Action[]) => {
     const permit = collection && access?.permit(collection.name, undefined);
     return permit !== undefined && actions.some((action) => permit.may(action) !== "nothing");

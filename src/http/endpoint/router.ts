@@ -8,7 +8,7 @@ import { idParameter } from "../openapi/parameters.ts";
 import type { EndpointRow } from "../operations/result.ts";
 import { typesOf } from "../protocol/content-types.ts";
 import { fullTemplate } from "../route.ts";
-import type { EndpointPath, EndpointPaths, FoundPath, Service } from "../service.ts";
+import type { EndpointPath, EndpointPaths, FoundPath, Service, Who } from "../service.ts";
 import { type Credential, credentialFor, pathItem } from "./description.ts";
 import type { CollectionEndpoint, Endpoint, NestedEndpoint, Row } from "./endpoint.ts";
 
@@ -215,9 +215,7 @@ function pathOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D
   const [first] = endpoints as readonly [Row<D>];
   const { path, who, exists, names } = first;
   const isAsFirst = (each: Row<D>) =>
-    (each.who === who || (typeof each.who === "object" && typeof who === "object")) &&
-    each.exists === exists &&
-    each.names === names;
+    existsForSome(each.who) === existsForSome(who) && each.exists === exists && each.names === names;
   if (!endpoints.every(isAsFirst))
     throw new Error(`All endpoints of ${path} need the same who, exists and names.`);
   const methods = new Map(
@@ -245,6 +243,11 @@ function pathOf<D extends InDocument>(endpoints: readonly Row<D>[]): TablePath<D
     allow: [...methods.keys(), "OPTIONS"].join(", "),
     accept: Object.fromEntries(endpoints.flatMap(acceptOf)),
   };
+}
+
+/** For whom a path exists, if not for every caller, or `public`: all endpoints of a path must agree. */
+function existsForSome(who: Who): Who | undefined {
+  return who === "public" || who === "administrators" ? who : undefined;
 }
 
 /** The header that lists the media types of a method, such as `Accept-Patch`. PUT has no such header. */

@@ -1,6 +1,7 @@
 /** Requests and responses, independent of Node's server and of the service. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import type { Principal } from "../../access/principal.ts";
 import type { Ticket } from "../admission/ticket.ts";
 
 /** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
@@ -21,6 +22,8 @@ export interface HttpRequest {
   readonly content: Content;
   /** What it holds. */
   readonly ticket: Ticket;
+  /** Who sends it, if the service itself does, for code (`inside.ts`). No quota counts it. @default whom its credential identifies */
+  readonly sentBy?: { readonly principal: Principal | undefined; readonly quota: undefined };
 }
 
 /** The content of one request. It stays unread until `receive` is called. */

@@ -114,7 +114,7 @@ QUERY   /{collection}/{id}/{relation}                              list
 
 const words = { public: "anyone", everyone: "caller", writers: "writer", administrators: "administrator" };
 
-const wordsOf = (who: Who) => (typeof who === "string" ? words[who] : who.action.join(" "));
+const wordsOf = (who: Who) => (typeof who === "string" ? words[who] : Object.values(who).flat().join(" "));
 
 /** A line for each method. HEAD is as GET. */
 const linesOf = ({ methods, template, isOutside }: EndpointPath) =>

@@ -1,5 +1,8 @@
 /** Runs the functions of a configuration that may wait: those of routes, consumers and jobs. */
+import type { InsideFetch } from "../../../http/inside.ts";
 import type { FailureReason } from "../hooks/hook-call.ts";
+import type { Refusal } from "../public.ts";
+import type { RouteResponse } from "../routes/respond.ts";
 
 /** What runs such functions. */
 export interface CodeRunner {
@@ -16,33 +19,34 @@ export interface CodeCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** The clients of the argument, by the names of its members, such as `client` and `service`. Each acts as one caller. */
   readonly clients: Readonly<Record<string, InsideFetch>>;
-  /** After this time, the signal of the function is aborted, and soon after it the call has failed. */
+  /** After this time, the signal of the function is aborted. If it does not end soon after that, the call has failed. */
   readonly timeoutMs: number;
-  /** Ends the call early, such as when the socket of a client closes. */
+  /** Aborts the signal of the function early, such as when the socket of a client closes. Its clients then send nothing more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of a call. `value`: what the function has returned, as plain data. */
+/**
+ * What became of a call. `value`: what the function has returned, as plain data. `response`: it has returned `respond(…)`. `refusal`: it has
+ * called `refuse` or `forbid`.
+ */
 export type CodeOutcome =
-  | { readonly kind: "done"; readonly value: unknown }
-  | { readonly kind: "failed"; readonly reason: FailureReason; readonly message: string };
+  | { readonly kind: "done"; readonly value: unknown; readonly response?: RouteResponse }
+  | {
+      readonly kind: "failed";
+      readonly reason: FailureReason;
+      readonly message: string;
+      readonly refusal?: Refusal;
+    };
 
-/** Sends a request inside the process, as one caller. It has the rights, the limits and the errors of a request. */
-export type InsideFetch = (request: InsideRequest) => Promise<InsideResponse>;
-
-/** A request inside the process. */
-export interface InsideRequest {
-  readonly method: string;
-  /** The path with the prefix of the service, and the query. */
-  readonly target: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+/** The bounds of calls. Tests have others. */
+export interface CodeBounds {
+  /** How many requests the clients of one call can send. */
+  readonly requests: number;
+  /** How long a call can go on after its signal was aborted, in milliseconds. */
+  readonly graceMs: number;
+  /** How long code can keep its thread busy without waiting, in milliseconds of processor time. */
+  readonly busyMs: number;
 }
 
-/** The response to a request inside the process. */
-export interface InsideResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
+/** The bounds of every service. */
+export const codeBounds: CodeBounds = { requests: 100, graceMs: 5_000, busyMs: 5_000 };

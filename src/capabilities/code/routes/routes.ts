@@ -1,0 +1,98 @@
+/** Runs routes: reads the request, calls the function, and makes the response. */
+import { Problem } from "../../../errors.ts";
+import { onGone } from "../../../http/admission/gone.ts";
+import { createInside, type InsideFetch } from "../../../http/inside.ts";
+import type { Asked, Result, Routed } from "../../../http/operations/result.ts";
+import type { OwnRoute } from "../../../http/route.ts";
+import type { Service } from "../../../http/service.ts";
+import { requireNoParameters } from "../../../query/list-parameters.ts";
+import type { CodeCaller } from "../public.ts";
+import { principalOf } from "../work/acting.ts";
+import type { CodeRunner } from "../work/code-runner.ts";
+import type { RouteSettings } from "./route-options.ts";
+import { describeRequest, readBody, readQuery, requireNoBody } from "./route-request.ts";
+import { routeResponse } from "./route-response.ts";
+import { compileRoutes, type RouteValidators } from "./route-schemas.ts";
+
+/** How many routes run at the same time in one thread of the service. */
+const maxRunning = 200;
+
+/** The routes of one thread of the service. */
+export class Routes {
+  readonly #runner: CodeRunner;
+  readonly #validators: ReadonlyMap<string, RouteValidators>;
+  readonly #clientOf: ReturnType<typeof createInside>;
+  #running = 0;
+
+  private constructor(
+    service: Service,
+    runner: CodeRunner,
+    validators: ReadonlyMap<string, RouteValidators>,
+  ) {
+    this.#runner = runner;
+    this.#validators = validators;
+    this.#clientOf = createInside(service);
+  }
+
+  /** Compiles the schemas of the routes. Throws StartError with the faults of all. */
+  static async open(
+    routes: ReadonlyMap<string, RouteSettings>,
+    { service, runner }: { service: Service; runner: CodeRunner },
+  ): Promise<Routes> {
+    return new Routes(service, runner, await compileRoutes(routes));
+  }
+
+  /** The query of a request, and nothing of its body. Throws INVALID_PARAMETER. */
+  parse({ name, query, body }: RouteSettings, { route, request }: Routed<OwnRoute>): unknown {
+    if (body === undefined) requireNoBody(request);
+    if (query !== undefined) return readQuery(route.query, query, this.#of(name).query);
+    requireNoParameters(route.query);
+    return undefined;
+  }
+
+  /** Calls the function of a route. Throws the problems of the body, UNAVAILABLE, CODE_FAILED and OUTCOME_UNKNOWN. */
+  async run(route: RouteSettings, { settings }: Pick<Service, "settings">, asked: Asked): Promise<Result> {
+    const { request, names: params, parsed: query } = asked;
+    const { name, timeoutMs } = route;
+    const validators = this.#of(name);
+    const body =
+      route.body === undefined
+        ? undefined
+        : await readBody(request, route.body, { validate: validators.body, limits: settings.limits });
+    if (this.#running >= maxRunning)
+      throw new Problem("UNAVAILABLE", "Too many paths with code run at the same time. Try again.");
+    this.#running++;
+    const gone = new AbortController();
+    const stopWatching = onGone(request, () => gone.abort());
+    try {
+      const outcome = await this.#runner.run({
+        place: `routes.${name}.run`,
+        input: { params, query, body, caller: callerOf(asked), request: describeRequest(request) },
+        clients: this.#clientsOf(route, asked),
+        timeoutMs,
+        signal: gone.signal,
+      });
+      return { kind: "response", response: routeResponse(outcome, request, { route, validators }) };
+    } finally {
+      this.#running--;
+      stopWatching();
+    }
+  }
+
+  #clientsOf({ name, acting }: RouteSettings, { request, caller }: Asked): Record<string, InsideFetch> {
+    const { ip } = request.client;
+    const client = this.#clientOf({ principal: caller.principal, ip });
+    if (acting === undefined) return { client };
+    return { client, service: this.#clientOf({ principal: principalOf(name, acting), ip }) };
+  }
+
+  #of(name: string): RouteValidators {
+    return this.#validators.get(name) as RouteValidators; // all routes of the settings are compiled
+  }
+}
+
+function callerOf({ caller: { principal } }: Asked): CodeCaller | undefined {
+  if (principal === undefined) return undefined;
+  const { subject, roles, claims } = principal;
+  return { subject, roles, claims };
+}

@@ -1,0 +1,44 @@
+/** How long one call can take: first its signal is aborted, and if it does not end soon after that, it has failed. */
+import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
+
+/** What becomes of a call that takes too long. */
+interface Steps {
+  /** Aborts the signal of the function. Called at most once. */
+  abort(why: string): void;
+  /** The call has failed. */
+  giveUp(outcome: CodeOutcome): void;
+}
+
+/** Watches the time of one call, from now on. */
+export class CallTime {
+  readonly #call: CodeCall;
+  readonly #abort: (why: string) => void;
+  #timer: NodeJS.Timeout;
+  #isAborted = false;
+  readonly #onSignal = () => this.#abortOnce("The client of the request has gone away.");
+
+  constructor(call: CodeCall, { graceMs }: CodeBounds, { abort, giveUp }: Steps) {
+    const { place, timeoutMs, signal } = call;
+    this.#call = call;
+    this.#abort = abort;
+    this.#timer = setTimeout(() => {
+      const message = `${place} has taken longer than ${timeoutMs} ms.`;
+      this.#abortOnce(message);
+      this.#timer = setTimeout(() => giveUp({ kind: "failed", reason: "time", message }), graceMs).unref();
+    }, timeoutMs).unref();
+    if (signal?.aborted) this.#onSignal();
+    signal?.addEventListener("abort", this.#onSignal);
+  }
+
+  /** The call has ended. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#call.signal?.removeEventListener("abort", this.#onSignal);
+  }
+
+  #abortOnce(why: string): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#abort(why);
+  }
+}

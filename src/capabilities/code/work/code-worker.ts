@@ -1,0 +1,70 @@
+/**
+ * The workers in which functions that may wait run. All calls share one worker. If a call does not end, further calls begin on a new worker,
+ * and the old one ends with its last call. So code that hangs ends no call of others. Only a worker that is busy without a pause, or that
+ * ends by itself, takes its calls with it.
+ */
+
+import { CallThread, type CallThreadOptions } from "./call-thread.ts";
+import type { CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
+
+/** How to run functions. */
+export interface CodeWorkerOptions extends CallThreadOptions {
+  /** Gets a sentence when a worker has ended before its time, and when nothing handles an error of the code. */
+  onTrouble?: (what: string) => void;
+}
+
+/** How many old workers there are at most, beside the one that gets new calls. With more, the oldest is ended. */
+const maxOld = 2;
+
+/** Runs functions in workers. The first call starts the first one. */
+export class CodeWorker implements CodeRunner {
+  readonly #options: CodeWorkerOptions;
+  #current: CallThread | undefined;
+  #old: CallThread[] = [];
+  #isStopped = false;
+
+  constructor(options: CodeWorkerOptions) {
+    this.#options = options;
+  }
+
+  async run(call: CodeCall): Promise<CodeOutcome> {
+    if (this.#isStopped) return { kind: "failed", reason: "exit", message: hasStopped };
+    this.#current ??= this.#start();
+    return this.#current.run(call);
+  }
+
+  /** Begins further calls on a new worker, which loads the module again. */
+  replace(): void {
+    if (this.#current !== undefined) this.#retire(this.#current);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const all = [...this.#old, ...(this.#current ? [this.#current] : [])];
+    await Promise.all(all.map((thread) => thread.end(hasStopped)));
+  }
+
+  #start(): CallThread {
+    const tell = (what: string) => this.#options.onTrouble?.(what);
+    const thread: CallThread = new CallThread(this.#options, {
+      onHung: () => this.#retire(thread),
+      onStray: (message) => tell(`Nothing handles an error of the code: ${message}`),
+      onEnd: (trouble) => {
+        if (this.#current === thread) this.#current = undefined;
+        this.#old = this.#old.filter((each) => each !== thread);
+        if (trouble !== undefined) tell(`The worker of the code has ended: ${trouble}`);
+      },
+    });
+    return thread;
+  }
+
+  #retire(thread: CallThread): void {
+    if (thread !== this.#current) return;
+    this.#current = undefined;
+    this.#old.push(thread);
+    thread.retire();
+    if (this.#old.length > maxOld) void this.#old[0]?.end("Too much code did not end in time.");
+  }
+}
+
+const hasStopped = "The service has stopped.";

@@ -1,0 +1,71 @@
+/** The client that a function of the user gets: `holdfast-client`, whose requests stay in the process. */
+import { createClient } from "holdfast-client";
+import type { AnyClient } from "../../../command.ts";
+import type { InsideFetch } from "../../../http/inside.ts";
+
+/** The use of all clients of one call. It ends with the call. */
+export class ClientUse {
+  readonly #place: string;
+  readonly #most: number;
+  #sent = 0;
+  #end: string | undefined;
+
+  /** `place`: that of the function. `most`: how many requests the clients can send. */
+  constructor(place: string, most: number) {
+    this.#place = place;
+    this.#most = most;
+  }
+
+  /** From now on, the clients send nothing. `why` begins the sentence that says so. */
+  end(why: string): void {
+    this.#end ??= why;
+  }
+
+  /** Throws an Error if the clients can send no further request. */
+  requireOpen(): void {
+    if (this.#end !== undefined)
+      throw new Error(
+        `${this.#end} Its clients send no further request. Await each request in the function.`,
+      );
+    if (this.#sent < this.#most) return;
+    throw new Error(
+      `One call of ${this.#place} can send ${this.#most} requests. Send several operations in one request with $batch.`,
+    );
+  }
+
+  /** Counts a request. Throws an Error if it cannot be sent. */
+  count(): void {
+    this.requireOpen();
+    this.#sent++;
+  }
+}
+
+/** A host that no request reaches. Error messages of the client contain it. */
+const origin = "http://holdfast";
+
+/** Makes a client. `prefix`: that of the service. */
+export function createUserClient(send: InsideFetch, use: ClientUse, prefix: string): AnyClient {
+  return createClient({
+    baseUrl: origin + prefix,
+    // Read before each attempt, and its error reaches the code as it is. The caller does not change by signing in.
+    auth: { store: { get: () => void use.requireOpen(), set: () => {} }, cookie: false },
+    fetch: async (address, init = {}) => {
+      use.count();
+      const { status, headers, body } = await send(
+        {
+          method: init.method ?? "GET",
+          target: String(address).slice(origin.length),
+          headers: Object.fromEntries(new Headers(init.headers)),
+          body: init.body == null ? undefined : await new Response(init.body).text(),
+        },
+        init.signal ?? undefined,
+      );
+      return new Response(hasNoBody(status) ? null : (body ?? null), { status, headers });
+    },
+  });
+}
+
+/** `Response` refuses a body with these statuses. */
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}

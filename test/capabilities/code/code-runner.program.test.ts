@@ -1,0 +1,276 @@
+/** The runners of functions that may wait: in a worker, and in the thread of the service. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import {
+  type CodeBounds,
+  type CodeCall,
+  type CodeOutcome,
+  type CodeRunner,
+  codeBounds,
+} from "../../../src/capabilities/code/work/code-runner.ts";
+import { CodeWorker } from "../../../src/capabilities/code/work/code-worker.ts";
+import { HereCodeRunner } from "../../../src/capabilities/code/work/here-code-runner.ts";
+import { compileConfig } from "../../../src/config.ts";
+import { createInside, type InsideFetch } from "../../../src/http/inside.ts";
+import { openService } from "../../../src/server/open-service.ts";
+import { makeFolder } from "../../folder.ts";
+import { until } from "../../until.ts";
+
+const source = `
+let kept;
+const forever = () => new Promise(() => {});
+const aborted = (signal) => new Promise((resolve) => {
+  const end = () => resolve(signal.reason.message);
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end);
+});
+export default {
+  jobs: {
+    add: { run: async ({ a, b }) => ({ sum: a + b }) },
+    nothing: { run: async () => {} },
+    date: { run: async () => ({ at: { when: new Date(0) } }) },
+    fail: { run: async () => { throw new Error("no luck"); } },
+    text: { run: async () => { throw "text"; } },
+    create: { run: async ({ client, title }) => (await client.notes.create({ title })).id },
+    both: { run: async ({ client, service }) => [await client.$read("/notes"), await service.$read("/notes")].map((items) => items.length) },
+    missing: { run: async ({ client }) => client.notes.get("nosuch").catch((error) => error.status) },
+    many: { run: async ({ client, times }) => {
+      let n = 0;
+      try { for (; n < times; n++) await client.$read("/"); } catch (error) { return [n, error.message]; }
+      return [n];
+    } },
+    keep: { run: async ({ client }) => { kept = client; } },
+    late: { run: async () => kept.$read("/").catch((error) => error.message) },
+    slow: { run: ({ signal }) => aborted(signal) },
+    slowUse: { run: async ({ signal, client }) => { await aborted(signal); return client.$read("/").catch((error) => error.message); } },
+    hang: { run: forever },
+    loop: { run: async () => { for (;;); } },
+    exit: { run: async () => { process.exit(); } },
+    memory: { run: async () => { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); } },
+    stray: { run: async () => { void Promise.reject(new Error("nobody awaits this")); return "fine"; } },
+    crash: { run: async () => { setImmediate(() => { throw new Error("crashed"); }); await forever(); } },
+  },
+};
+`;
+
+const folder = makeFolder();
+const module = join(folder, "module.js");
+writeFileSync(module, source);
+const configuration = ((await import(pathToFileURL(module).href)) as { default: object }).default;
+
+const prefix = "/api/v1";
+
+/** Bounds in which a test need not wait for long. */
+const tight: CodeBounds = { ...codeBounds, graceMs: 20, busyMs: 300 };
+
+function inWorker(t: TestContext, bounds: CodeBounds = tight) {
+  const troubles: string[] = [];
+  const onTrouble = (what: string) => void troubles.push(what);
+  const runner = new CodeWorker({ module, memoryMb: 32, prefix, bounds, onTrouble });
+  t.after(() => runner.stop());
+  return { runner, troubles };
+}
+
+function here(t: TestContext, bounds: CodeBounds = tight) {
+  const runner = new HereCodeRunner(configuration, { prefix, bounds });
+  t.after(() => runner.stop());
+  return { runner };
+}
+
+async function openInside(t: TestContext): Promise<InsideFetch> {
+  const own = makeFolder();
+  const config = await compileConfig({ store: `sqlite:${join(own, "store.db")}` }, own);
+  const { service, close } = await openService(config);
+  t.after(close);
+  return createInside(service)({ principal: undefined });
+}
+
+const call = (name: string, more: Partial<CodeCall> = {}): CodeCall => ({
+  place: `jobs.${name}.run`,
+  input: {},
+  clients: {},
+  timeoutMs: 60_000,
+  ...more,
+});
+
+function failureOf(outcome: CodeOutcome): { reason: string; message: string } {
+  assert.ok(outcome.kind === "failed", JSON.stringify(outcome));
+  return outcome;
+}
+
+const resultOf = async (runner: CodeRunner, ...args: Parameters<typeof call>) => {
+  const outcome = await runner.run(call(...args));
+  assert.ok(outcome.kind === "done", JSON.stringify(outcome));
+  return outcome.value;
+};
+
+for (const [where, open] of [
+  ["a worker", inWorker],
+  ["the thread of the service", here],
+] as const) {
+  test(`in ${where}, a function gets its input and returns plain data`, async (t) => {
+    const { runner } = open(t);
+    assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
+    assert.equal(await resultOf(runner, "nothing"), undefined);
+    const date = failureOf(await runner.run(call("date")));
+    assert.equal(date.reason, "result");
+    assert.match(date.message, /^The result at \/at\/when is an object of Date\. Use its toISOString\(\)\.$/);
+  });
+
+  test(`in ${where}, what a function throws is its failure`, async (t) => {
+    const { runner } = open(t);
+    const failed = failureOf(await runner.run(call("fail")));
+    assert.equal(failed.reason, "throw");
+    assert.match(failed.message, /^Error: no luck\n.*module\.js/s);
+    assert.match(failureOf(await runner.run(call("text"))).message, /^It threw a string\./);
+    assert.match(failureOf(await runner.run(call("nosuch"))).message, /jobs\.nosuch\.run is not a function/);
+  });
+
+  test(`in ${where}, clients send requests, each as its caller`, async (t) => {
+    const { runner } = open(t);
+    const fetch = await openInside(t);
+    const seen: string[] = [];
+    const client: InsideFetch = (request, signal) => {
+      seen.push(`${request.method} ${request.target}`);
+      return fetch(request, signal);
+    };
+    const id = await resultOf(runner, "create", { input: { title: "One" }, clients: { client } });
+    assert.equal(typeof id, "string");
+    assert.deepEqual(seen, ["POST /api/v1/notes"]);
+    assert.deepEqual(await resultOf(runner, "both", { clients: { client, service: fetch } }), [1, 1]);
+    assert.equal(await resultOf(runner, "missing", { clients: { client } }), 404);
+  });
+
+  test(`in ${where}, one call sends at most as many requests as it can`, async (t) => {
+    const { runner } = open(t);
+    const client = await openInside(t);
+    const many = (times: number) => resultOf(runner, "many", { input: { times }, clients: { client } });
+    assert.deepEqual(await many(100), [100]);
+    assert.deepEqual(await many(101), [
+      100,
+      "One call of jobs.many.run can send 100 requests. Send several operations in one request with $batch.",
+    ]);
+  });
+
+  test(`in ${where}, a client ends with its call`, async (t) => {
+    const { runner } = open(t);
+    await resultOf(runner, "keep", { clients: { client: await openInside(t) } });
+    assert.match(
+      String(await resultOf(runner, "late")),
+      /^The call of jobs\.keep\.run has ended\. Its clients send no further request\./,
+    );
+  });
+
+  test(`in ${where}, the signal of a function is aborted in time, and its clients end`, async (t) => {
+    const { runner } = open(t, { ...tight, graceMs: 60_000 });
+    assert.equal(
+      await resultOf(runner, "slow", { timeoutMs: 1 }),
+      "jobs.slow.run has taken longer than 1 ms.",
+    );
+    const clients = { client: await openInside(t) };
+    const used = String(await resultOf(runner, "slowUse", { timeoutMs: 1, clients }));
+    assert.match(
+      used,
+      /^jobs\.slowUse\.run has taken longer than 1 ms\. Its clients send no further request\./,
+    );
+    assert.equal(
+      await resultOf(runner, "slow", { signal: AbortSignal.abort() }),
+      "The client of the request has gone away.",
+    );
+    const gone = new AbortController();
+    const slow = resultOf(runner, "slow", { signal: gone.signal });
+    gone.abort();
+    assert.equal(await slow, "The client of the request has gone away.");
+  });
+
+  test(`in ${where}, a call that does not end has failed`, async (t) => {
+    const { runner } = open(t);
+    const hung = failureOf(await runner.run(call("hang", { timeoutMs: 1 })));
+    assert.deepEqual([hung.reason, hung.message], ["time", "jobs.hang.run has taken longer than 1 ms."]);
+    assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
+  });
+
+  test(`in ${where}, no call runs after the stop`, async (t) => {
+    const { runner } = open(t);
+    const running = runner.run(call("hang"));
+    await runner.stop();
+    assert.equal(failureOf(await running).reason, "exit");
+  });
+}
+
+test("a call that hangs ends no other call", async (t) => {
+  const { runner, troubles } = inWorker(t);
+  const stop = new AbortController();
+  const other = runner.run(call("slow", { signal: stop.signal }));
+  assert.equal(failureOf(await runner.run(call("hang", { timeoutMs: 1 }))).reason, "time");
+  assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
+  stop.abort();
+  assert.equal((await other).kind, "done");
+  assert.deepEqual(troubles, []);
+});
+
+test("too many workers with calls that hang are ended", async (t) => {
+  const { runner } = inWorker(t);
+  const others: Promise<CodeOutcome>[] = [];
+  for (let n = 0; n < 3; n++) {
+    others.push(runner.run(call("slow")));
+    await runner.run(call("hang", { timeoutMs: 1 }));
+  }
+  assert.equal(failureOf((await others[0]) as CodeOutcome).message, "Too much code did not end in time.");
+});
+
+for (const [name, reason, message] of [
+  ["loop", "time", /code that never waits, such as an endless loop/],
+  ["exit", "exit", /such as with process\.exit\(\)/],
+  ["memory", "memory", /more than 32 MiB of memory/],
+  ["crash", "throw", /Error: crashed/],
+] as const)
+  test(`a worker that ends takes its calls with it, and the next call has a new one: ${name}`, async (t) => {
+    const { runner, troubles } = inWorker(t);
+    const other = runner.run(call("hang"));
+    const failed = failureOf(await runner.run(call(name)));
+    assert.equal(failed.reason, reason);
+    assert.match(failed.message, message);
+    assert.equal(failureOf(await other).reason, reason);
+    assert.equal(troubles.length, 1);
+    assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
+  });
+
+test("a rejection that nothing handles is told, and ends no call", async (t) => {
+  const { runner, troubles } = inWorker(t);
+  assert.equal(await resultOf(runner, "stray"), "fine");
+  await until("the rejection is told", () => troubles.length === 1);
+  assert.match(troubles[0] ?? "", /^Nothing handles an error of the code: Error: nobody awaits this/);
+  assert.equal(await resultOf(runner, "stray"), "fine");
+});
+
+test("a module that cannot be loaded fails its calls, and the next call loads it again", async (t) => {
+  const own = join(makeFolder(), "module.js");
+  writeFileSync(own, 'throw new Error("no module");');
+  const runner = new CodeWorker({ module: own, memoryMb: 32, prefix, bounds: tight });
+  t.after(() => runner.stop());
+  const failed = failureOf(await runner.run(call("add")));
+  assert.equal(failed.reason, "load");
+  assert.match(failed.message, /Error: no module/);
+  writeFileSync(own, source);
+  assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
+});
+
+test("after a replacement, calls run the new code, and running calls go on", async (t) => {
+  const own = join(makeFolder(), "module.js");
+  writeFileSync(own, source);
+  const runner = new CodeWorker({ module: own, memoryMb: 32, prefix, bounds: tight });
+  t.after(() => runner.stop());
+  const stop = new AbortController();
+  const running = runner.run(call("slow", { signal: stop.signal }));
+  writeFileSync(own, "export default { jobs: { add: { run: async () => 42 } } };");
+  runner.replace();
+  // The old worker may still have to load its module.
+  const result = await resultOf(runner, "add");
+  assert.equal(result, 42);
+  stop.abort();
+  assert.ok((await running).kind !== undefined);
+});

@@ -11,6 +11,14 @@ export interface TestOptions {
   readonly now?: number | Date;
   /** Environment variables with secrets, such as `HOLDFAST_SECRET`. Those of the process do not count. @default none */
   readonly env?: Readonly<Record<string, string>>;
+  /** Where the log of the service goes: its warnings, and the errors of the code of the configuration. @default the console */
+  readonly log?: TestLog;
+}
+
+/** Takes the lines of a log. */
+export interface TestLog {
+  warn(...line: unknown[]): void;
+  error(...line: unknown[]): void;
 }
 
 /** Who sends requests, without a credential. */

@@ -3,8 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "holdfast-client";
 import type { Principal } from "../access/principal.ts";
 import type { AnyClient } from "../command.ts";
+import type { Log } from "../http/service.ts";
 import { type OpenService, openService } from "../server/open-service.ts";
-import type { TestCaller, TestMail, TestOptions, TestService } from "../testing.ts";
+import type { TestCaller, TestLog, TestMail, TestOptions, TestService } from "../testing.ts";
 import { TestClock } from "./clock.ts";
 import { configurationForTests } from "./configuration.ts";
 import { createFetch } from "./fetch.ts";
@@ -12,12 +13,13 @@ import { createFetch } from "./fetch.ts";
 /** Starts a service. Throws StartError with the faults of the configuration. */
 export async function startInMemory(
   given: object,
-  { now, env = {} }: TestOptions,
+  { now, env = {}, log = console }: TestOptions,
 ): Promise<Omit<TestService<object>, "client"> & { client(caller?: TestCaller): AnyClient }> {
   const clock = new TestClock(now);
   const config = await configurationForTests(given, env);
   const mails: TestMail[] = [];
   const opened = await openService(config, {
+    log: logTo(log),
     now: clock.now,
     elapsed: clock.elapsed,
     // The store would compare the times of the service with the clock of the machine.
@@ -58,6 +60,15 @@ export async function startInMemory(
       stopped ??= opened.close();
       return stopped;
     },
+  };
+}
+
+/** Errors and warnings go to the log of the test. Its other lines are about the start and about mails, which `mail` returns. */
+function logTo(log: TestLog): Log {
+  return {
+    info: () => {},
+    warn: (...line: unknown[]) => log.warn(...line),
+    error: (...line: unknown[]) => log.error(...line),
   };
 }
 

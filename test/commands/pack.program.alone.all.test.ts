@@ -96,6 +96,8 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/holdfast.cjs",
       "dist/index.js",
       "dist/index.d.ts",
+      "dist/testing.js",
+      "dist/testing.d.ts",
     ])
       assert.ok(paths.includes(path), path);
     const foreign = paths.filter((path) => !/^(bin|dist|docs)\/|^(package\.json|[A-Z]+(\.md)?)$/.test(path));
@@ -126,6 +128,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
+      "dist/testing.js",
     ]);
   });
 

@@ -36,8 +36,8 @@ test("the clock stands still until a test moves it, and resources expire by it",
   await service.advance(1);
   await assert.rejects(offers.get(made.id), { status: 404 });
   const history = await service.fetch(`/api/v1/offers/${made.id}/_changes`);
-  const [last] = (await history.json()) as { type: string; time: string }[];
-  assert.deepEqual([last?.type, last?.time], ["deleted", "2026-02-02T12:00:00.000Z"]);
+  const [last] = (await history.json()) as { kind: string; at: string }[];
+  assert.deepEqual([last?.kind, last?.at], ["deleted", "2026-02-02T12:00:00.000Z"]);
 });
 
 test("without a time, the clock is that of the machine", async (t) => {

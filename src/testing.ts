@@ -51,7 +51,7 @@ export interface TestService<C extends object> {
    * headers counts.
    */
   readonly fetch: typeof globalThis.fetch;
-  /** The mails so far, the latest last. Resolves when no mail waits. Throws an Error without `auth.users`. */
+  /** The last 100 mails, the latest last. Resolves when no mail waits. Throws an Error without `auth.users`. */
   mail(): Promise<readonly TestMail[]>;
   /** Moves the clock forward. Resolves when the resources that have expired are deleted. */
   advance(ms: number): Promise<void>;

@@ -81,7 +81,15 @@ export function readingOf(settings: SettingsOfCapabilities): SettingsReading {
 /** A face without its exact types. */
 type Face = Pick<
   Capability,
-  "secrets" | "members" | "functions" | "declare" | "check" | "isCredential" | "encryptsFor" | "forHttp"
+  | "secrets"
+  | "members"
+  | "functions"
+  | "declare"
+  | "check"
+  | "isCredential"
+  | "encryptsFor"
+  | "forHttp"
+  | "forTests"
 > & {
   readonly name: CapabilityName;
 };
@@ -130,6 +138,13 @@ export function completeDeclaration(
   place: string,
 ): Readonly<Record<string, unknown>> {
   return faces.reduce((given, { declare }) => declare?.(given, place) ?? given, declaration);
+}
+
+/** The content of a configuration, without what a service for tests would read or send outside the process. */
+export function contentForTests(
+  content: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return faces.reduce((given, { forTests }) => forTests?.(given) ?? given, content);
 }
 
 /** The environment variables with secrets of capabilities that a message suggests. */

@@ -1,11 +1,11 @@
 /** Starts a service for tests: its store is in memory, and its requests stay in the process. */
-import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "holdfast-client";
 import type { Principal } from "../access/principal.ts";
+import type { OpenCapability } from "../capability.ts";
 import type { AnyClient } from "../command.ts";
 import type { Log } from "../http/service.ts";
 import { type OpenService, openService } from "../server/open-service.ts";
-import type { TestCaller, TestLog, TestMail, TestOptions, TestService } from "../testing.ts";
+import type { TestCaller, TestLog, TestOptions, TestService } from "../testing.ts";
 import { TestClock } from "./clock.ts";
 import { configurationForTests } from "./configuration.ts";
 import { createFetch } from "./fetch.ts";
@@ -17,14 +17,12 @@ export async function startInMemory(
 ): Promise<Omit<TestService<object>, "client"> & { client(caller?: TestCaller): AnyClient }> {
   const clock = new TestClock(now);
   const config = await configurationForTests(given, env);
-  const mails: TestMail[] = [];
   const opened = await openService(config, {
     log: logTo(log),
     now: clock.now,
     elapsed: clock.elapsed,
     // The store would compare the times of the service with the clock of the machine.
     storeOptions: { sweepMs: Number.POSITIVE_INFINITY },
-    users: { onLocalMail: (mail) => void mails.push(mail) },
   });
   const origin = config.publicUrl ?? "http://localhost";
   const fetchOf = createFetch(opened.service, origin);
@@ -40,17 +38,13 @@ export async function startInMemory(
     };
   };
   return {
+    ...membersOf(opened, requireRunning),
     client: (caller) =>
       createClient({
         baseUrl: origin + config.http.prefix,
         fetch: guarded(caller && principalOf(caller, config.auth !== undefined)),
       }),
     fetch: guarded(),
-    mail: async () => {
-      requireRunning();
-      await untilSent(opened);
-      return [...mails];
-    },
     advance: async (ms) => {
       requireRunning();
       clock.move(ms);
@@ -63,7 +57,25 @@ export async function startInMemory(
   };
 }
 
-/** Errors and warnings go to the log of the test. Its other lines are about the start and about mails, which `mail` returns. */
+/** What capabilities add to a service. */
+function membersOf(
+  { capabilities }: OpenService,
+  requireRunning: () => void,
+): Pick<TestService<object>, "mail"> {
+  const all = Object.values<OpenCapability>(capabilities).flatMap(({ inTests = {} }) =>
+    Object.entries(inTests),
+  );
+  const guarded = all.map(([name, work]) => [
+    name,
+    async (...args: never[]) => {
+      requireRunning();
+      return work(...args);
+    },
+  ]);
+  return Object.fromEntries(guarded);
+}
+
+/** Errors and warnings go to the log of the test. Its other lines are about the start and about mails. */
 function logTo(log: TestLog): Log {
   return {
     info: () => {},
@@ -78,11 +90,4 @@ function principalOf({ subject, roles = [], claims = {} }: TestCaller, hasAuth: 
       "The configuration has no auth, so the service does not identify callers. Leave the caller out, or add auth.",
     );
   return { subject, roles, claims, scopes: undefined };
-}
-
-/** Resolves when no mail waits. Throws an Error without `auth.users`. */
-async function untilSent({ capabilities }: OpenService): Promise<void> {
-  const { people } = capabilities.users;
-  if (people === undefined) throw new Error("The service sends no mails, because it has no auth.users.");
-  while ((await people.mail.state()).waiting > 0) await delay(1);
 }

@@ -150,6 +150,12 @@ export function openUsers(
     metrics:
       meter && metricsOf({ counts: meter, passwords, mail, sessions: () => records.count("_sessions"), now }),
     methods: () => ({ ...hashMethods(passwords), keptMails: async () => mail.kept() }),
+    inTests: {
+      mail: async () => {
+        await mail.sent();
+        return mail.kept().toReversed();
+      },
+    },
     firstLink: async () => users.administration.inviteFirst(),
     ...(folder && !readOnly && { announced: { mail: `each mail is a file in ${folder.path}` } }),
     prepare: async () => {

@@ -120,7 +120,10 @@ function streamOf({ live }: LiveBody, { end, signal }: Ending): ReadableStream<U
       gone.signal.addEventListener("abort", () => signal.removeEventListener("abort", onAbort));
     },
     async pull(controller) {
-      const { done, value } = await parts.next();
+      const { done, value } = await parts.next().catch((error: unknown) => {
+        stop();
+        throw error;
+      });
       if (gone.signal.aborted) return;
       if (done === true) {
         stop();

@@ -57,11 +57,10 @@ export async function startInMemory(
   };
 }
 
+type OfCapabilities = Omit<TestService<object>, "client" | "fetch" | "advance" | "stop">;
+
 /** What capabilities add to a service. */
-function membersOf(
-  { capabilities }: OpenService,
-  requireRunning: () => void,
-): Pick<TestService<object>, "mail"> {
+function membersOf({ capabilities }: OpenService, requireRunning: () => void): OfCapabilities {
   const all = Object.values<OpenCapability>(capabilities).flatMap(({ inTests = {} }) =>
     Object.entries(inTests),
   );
@@ -75,7 +74,7 @@ function membersOf(
   return Object.fromEntries(guarded);
 }
 
-/** Errors and warnings go to the log of the test. Its other lines are about the start and about mails. */
+/** Errors and warnings go to the log of the test. Its other lines are only information. */
 function logTo(log: TestLog): Log {
   return {
     info: () => {},

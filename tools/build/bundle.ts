@@ -67,7 +67,10 @@ const plainRequire: Plugin = {
 const programOutside: Plugin = {
   name: "program-outside",
   setup({ onResolve }) {
-    onResolve({ filter: /\/(?:server\/plugin|testing\/start)\.ts$/ }, () => ({ path: `./${programFile}`, external: true }));
+    onResolve({ filter: /\/(?:server\/plugin|testing\/start)\.ts$/ }, () => ({
+      path: `./${programFile}`,
+      external: true,
+    }));
   },
 };
 

@@ -1,13 +1,8 @@
 /** The writer of a store in memory. It works in the thread of the store, and no other thread uses it. */
 
-import type {
-  ConnectionTasks,
-  RequestFor,
-  WriterAnswer,
-  WriterRequest,
-  WriterTasks,
-} from "../commit/protocol.ts";
+import type { RequestFor, WriterAnswer, WriterRequest, WriterTasks } from "../commit/protocol.ts";
 import type { FinalAnswer, WriterConnection, WriterEvents } from "../commit/writer-client.ts";
+import { isAboutConnection } from "../writer/request-loop.ts";
 import type { Writer } from "../writer/writer.ts";
 
 /** What the writer tells its store. */
@@ -17,14 +12,6 @@ export interface WriterHereEvents extends Pick<WriterEvents, "onFailure" | "onCh
   /** The import has ended. */
   afterLoad(): void;
 }
-
-const aboutConnections: ReadonlySet<string> = new Set<keyof ConnectionTasks>([
-  "connect",
-  "disconnect",
-  "listen",
-  "hold",
-  "release",
-]);
 
 /** Performs each request at once. Only one connection exists, so it always holds the writer. */
 export class WriterHere implements WriterConnection {
@@ -37,7 +24,7 @@ export class WriterHere implements WriterConnection {
   }
 
   async send(sent: WriterRequest): Promise<FinalAnswer> {
-    if (aboutConnections.has(sent.name)) return { result: undefined };
+    if (isAboutConnection(sent)) return { result: undefined };
     // As between threads: neither side keeps an object of the other one.
     const answer = structuredClone(this.#perform(structuredClone(sent)));
     const changed = this.#writer.takeChanged();

@@ -171,6 +171,7 @@ export interface OpenWriteHooks {
   hooks: WriteHooks;
   /** Resolves when they can run. Throws StartError. */
   ready(): Promise<void>;
+  isFailing(): boolean;
   stop(): Promise<void>;
 }
 
@@ -301,6 +302,8 @@ export interface OpenCapability {
   /** What the operator sees at the start, by a short name. */
   readonly announced?: Readonly<Record<string, string>>;
   readonly metrics?: MetricsSource | undefined;
+  /** Whether it cannot work now, so that readiness warns. @default it works */
+  isFailing?(): boolean;
   /** What a service for tests can do because of it: functions, by the names of members of `TestService`. */
   readonly inTests?: Readonly<Record<string, (...args: never[]) => unknown>>;
 }

@@ -27,12 +27,17 @@ export interface HoldfastConfig extends GivenOptions {
   collections?: Readonly<Record<string, CollectionDeclaration>>;
 }
 
-/** Returns the configuration with its exact type, from which the typed client takes the types of resources. */
-export function defineConfig<const C extends Collections = Collections>(
-  config: Omit<HoldfastConfig, "collections"> & { readonly collections?: C & Known<C> },
-): Omit<HoldfastConfig, "collections"> & { readonly collections: C } {
-  return config as typeof config & { readonly collections: C };
+/** Returns the configuration with its exact type, from which the typed client takes the types of resources and routes. */
+export function defineConfig<const C extends Collections = Collections, const R extends Routes = Routes>(
+  config: Omit<HoldfastConfig, "collections" | "routes"> & {
+    readonly collections?: C & Known<C>;
+    readonly routes?: R;
+  },
+): Omit<HoldfastConfig, "collections" | "routes"> & { readonly collections: C; readonly routes: R } {
+  return config as typeof config & { readonly collections: C; readonly routes: R };
 }
+
+type Routes = NonNullable<HoldfastConfig["routes"]>;
 
 type Collections = NonNullable<HoldfastConfig["collections"]>;
 

@@ -136,7 +136,7 @@ test("the core does not say the name of a capability", () => {
 
 test("the face of a capability loads nothing of it but checks of options and rows of commands", () => {
   const isLight = (file: string) =>
-    /\/(?:addresses|capability|code-options|command-rows|jwt-option|key-set|mail-address|stand-in-keys|mail-(?:options|settings)|(?:user|provider)-options|user-settings)\.ts$/.test(
+    /\/(?:acting|addresses|capability|command-rows|jwt-option|key-set|mail-address|stand-in-keys|mail-(?:options|settings)|(?:code|user|provider|route)-options|user-settings)\.ts$/.test(
       file,
     );
   const loading = capabilities.flatMap((name) => {

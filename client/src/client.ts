@@ -11,6 +11,7 @@ import {
 import { ApiKeysClient } from "./api-keys.ts";
 import { AuthClient } from "./auth.ts";
 import { type BatchCollection, BatchPlan, type Operation, type Results } from "./batch.ts";
+import { createCalls, type RouteCalls, type RouteTable } from "./call.ts";
 import { CollectionClient } from "./collection.ts";
 import { ResultHiddenError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
@@ -42,6 +43,8 @@ export type Client<C extends ConfigurationTypes> = {
     plan: (collections: BatchCollections<C>) => O,
     options?: CallOptions,
   ): Promise<Results<O>>;
+  /** Calls the routes in `routes` of the options: `client.$call.checkout({ orderId }, { card })`. */
+  readonly $call: RouteCalls<C>;
   /** The collections that the caller can list, sorted by name. Includes collections that the configuration does not declare. */
   $collections(options?: CallOptions): Promise<readonly CollectionLink[]>;
   /** The collections that the caller can list, with their schemas and options, and what the caller can do with them. */
@@ -87,7 +90,7 @@ export type BatchCollections<C extends ConfigurationTypes> = {
 
 /** Creates a client for the service at an address. The type of the configuration gives the types of the resources. */
 export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
-  options: ClientOptions,
+  options: ClientOptions & { readonly routes?: RouteTable<C> },
 ): Client<C> {
   const keeper = new SessionKeeper(options);
   const { send } = keeper;
@@ -120,6 +123,7 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $accounts: new AccountsClient(send),
     $auth: new AuthClient(keeper),
     $batch,
+    $call: createCalls(send, options.routes),
     $collections,
     $configuration,
     $collectionDetails,

@@ -36,6 +36,7 @@ export type {
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
 export type { BulkChange, BulkResult, RestoreMany } from "./bulk-types.ts";
 export type { ByUniqueKey, KeyedOptions, PutOptions, UniqueKeyOf } from "./by-key.ts";
+export type { RouteCallOptions, RouteCalls, RouteTable } from "./call.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
   CollectionClient,

@@ -59,6 +59,7 @@ export const problemCodes = [
   "MISDIRECTED",
   "QUOTA_EXCEEDED",
   "HEADERS_TOO_LARGE",
+  "CODE_FAILED",
   "INTERNAL",
   "DATA_DAMAGED",
   "UNAVAILABLE",

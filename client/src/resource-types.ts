@@ -6,6 +6,7 @@ import type { ExactNumber, Flat, FromSchema } from "./schema.ts";
 /** The part of a configuration that the types depend on. */
 export interface ConfigurationTypes {
   readonly collections?: object;
+  readonly routes?: object;
 }
 
 /** The collections by name. Without declared collections, every name is allowed, and resources can have any attributes. */

@@ -4,7 +4,7 @@ import type { Access } from "../access/access.ts";
 import { actions, scopeOf } from "../access/access-declaration.ts";
 import { isEndless, isLive } from "../access/api-key.ts";
 import type { NamedRole } from "../access/roles.ts";
-import { encryptsFor, readingOf, warningsAbout } from "../capabilities/all.ts";
+import { encryptsFor, openWriteHooks, readingOf, warningsAbout } from "../capabilities/all.ts";
 import { type Collection, openCollection } from "../collection/collection.ts";
 import { hasExpired } from "../collection/expiry.ts";
 import { describeViolations } from "../collection/messages.ts";
@@ -12,7 +12,7 @@ import { formatPath, isIdPath } from "../collection/paths.ts";
 import { subschemasOf } from "../collection/subschemas.ts";
 import { readFilesOf } from "../config/derived-settings.ts";
 import type { Config } from "../config.ts";
-import { StartError } from "../errors.ts";
+import { Problem, StartError } from "../errors.ts";
 import { type AnyCheckName, checkNames, findMisfits, type Misfits } from "../fit.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/values.ts";
@@ -31,7 +31,7 @@ import { counted, excerpt } from "./wording.ts";
 const maxPrinted = 50;
 
 /** Checks configuration and store. Throws StartError if the configuration has faults or the store does not fit it. */
-export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Promise<void> {
+export async function runCheck({ asvs, hooks, ...flags }: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env, { reportsFiles: true });
   await readFilesOf(config, Date.now());
   print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
@@ -45,7 +45,8 @@ export async function runCheck({ asvs, ...flags }: Flags, env: Environment): Pro
   await withOpen(openReader(config.store), async (reader) => {
     if (await reader.findDamage(print)) throw new StartError("the store is damaged, as listed above");
     printWarnings(await keyWarningsOf(config, Date.now())); // the reader shows that the store exists
-    const problems = await checkStore(reader, config);
+    const problems =
+      (await checkStore(reader, config)) + (hooks === true ? await checkHooks(reader, config) : 0);
     if (problems > 0)
       throw new StartError(
         `the store does not fit the configuration: ${counted(problems, "problem")}, listed above`,
@@ -84,6 +85,35 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
   const undeclared = withoutInternal(known.keys()).filter((name) => !config.collections.has(name));
   if (!config.openCollections) printUndeclared(reader, undeclared);
   else for (const name of undeclared) problems += await checkResources(reader, openCollection(name), ["ids"]);
+  return problems;
+}
+
+/** Prints what the hooks would refuse, and returns the number of these resources. Throws StartError. */
+async function checkHooks(reader: StoreReader, config: Config): Promise<number> {
+  const { collections, http } = config;
+  const around = { limits: http.limits, collections: () => collections, warn: print };
+  const opened = await openWriteHooks(config, around);
+  if (opened === undefined)
+    throw new StartError("--hooks is about collections with hooks, and the configuration has no hooks.");
+  const { findHookMisfits } = await import("./hook-misfits.ts");
+  let problems = 0;
+  try {
+    for (const collection of collections.values()) {
+      const hooks = opened.hooks.of(collection.name);
+      if (hooks?.validate === undefined) continue;
+      const misfits = await findHookMisfits(reader, collection, { hooks, maxListed: maxPrinted });
+      const fit =
+        misfits.count === 0 ? "all fit" : `${misfits.count} ${misfits.count === 1 ? "does" : "do"} not fit`;
+      print(`${collection.name}: ${counted(misfits.checked, "resource")} by its hooks, ${fit}`);
+      printMisfits(misfits);
+      problems += misfits.count;
+    }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new StartError(`a hook failed: ${error.cause === undefined ? error.message : String(error.cause)}`);
+  } finally {
+    await opened.stop();
+  }
   return problems;
 }
 

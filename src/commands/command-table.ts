@@ -160,8 +160,9 @@ const commands: Readonly<Record<string, CommandRow<Run>>> = {
     options: {
       "--asvs":
         "list which requirements of OWASP ASVS 5.0 the configuration meets, and do not read the store",
+      "--hooks": "also let the hooks judge each stored resource",
     },
-    examples: ["check --config holdfast.config.ts", "check --asvs"],
+    examples: ["check --config holdfast.config.ts", "check --hooks", "check --asvs"],
     run: async (_, { flags, env }) => (await import("./check-command.ts")).runCheck(flags, env),
   },
   rewind: {

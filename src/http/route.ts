@@ -258,7 +258,8 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   if (own !== undefined) return ownRoute(own, query);
   const [name, id, part] = segments;
   if (name === undefined || segments.length > 3) return nothing;
-  const collection = findCollection(service, name) ?? service.ownCollections?.get(name);
+  const found = service.endpoints.reserves(name) ? undefined : findCollection(service, name);
+  const collection = found ?? service.ownCollections?.get(name);
   if (collection === undefined) return { kind: "nothing", name };
   if (id === "") return nothing;
   const endpoint = service.endpoints.findIn(service, collection, segments, query);

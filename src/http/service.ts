@@ -152,6 +152,8 @@ export interface FoundPath {
 export interface EndpointPaths {
   /** The path of the service itself with these segments below the prefix; `undefined` if the service does not have it. */
   find(service: Service, segments: readonly string[]): FoundPath | undefined;
+  /** Whether paths of the service itself begin with this segment, so that no collection has this name. */
+  reserves(first: string): boolean;
   /** The path in this collection; `undefined` if the service does not have it. The first segment is the collection. */
   findIn(
     service: Service,
@@ -238,6 +240,8 @@ export interface Surface {
   configurationHash: string;
   /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;
+  /** The names of the capabilities that cannot work now. */
+  failing: () => readonly string[];
   /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
   hasStarted: () => boolean;
 }

@@ -234,6 +234,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     state,
     expiring,
     endpoints: createEndpointTable(endpointsOf(capabilities, config, opened)),
+    failing: () => [...opened].flatMap(([name, each]) => (each.isFailing?.() === true ? [name] : [])),
   });
   const core: Omit<Core, "call"> = {
     service,
@@ -334,7 +335,13 @@ function createService(
     state,
     expiring,
     endpoints,
-  }: { state: ServiceState; expiring: ReturnType<typeof expiringOf>; endpoints: EndpointPaths },
+    failing,
+  }: {
+    state: ServiceState;
+    expiring: ReturnType<typeof expiringOf>;
+    endpoints: EndpointPaths;
+    failing: Service["failing"];
+  },
 ): Service {
   const { log, turnBudget, meters, tracing, thread } = options;
   const { now = Date.now, elapsed = () => performance.now(), isEmbedded = false } = options;
@@ -362,6 +369,7 @@ function createService(
     tags,
     isDraining: () => state.isDraining,
     hasStarted: () => state.preparation?.isComplete() === true,
+    failing,
     endpoints,
     participants: new Map(),
     isEmbedded,

@@ -71,6 +71,7 @@ async function startWatched(
       collections: () => new Map([["things", openCollection("things")]]),
       expired: nothingExpires,
       participants: new Map(),
+      failing: () => [],
       openCollections: false,
       endpoints: endpointTable,
       configuration: { file: undefined, options: [] },

@@ -45,8 +45,9 @@ before(async () => {
   scraped = readExposition(await (await fetch(String(service.metrics))).text());
 });
 
-/** Metrics of the other kind of store are not in this scrape. */
+/** Metrics of the other kind of store, and of functions of a configuration, are not in this scrape. */
 function isElsewhere(name: string): boolean {
+  if (/^holdfast_code_(?:seconds|failures)/.test(name)) return true;
   if (isOnPostgres) return /checkpoint|log_/.test(name);
   return name.startsWith("holdfast_store_connections") && Object.hasOwn(families, name);
 }

@@ -330,9 +330,12 @@ function configOf(store: StoreAddress, options: ServiceOptions, folder: string):
   return module === undefined ? toConfig(store, options) : readModule(store, module, folder);
 }
 
+/** What configuration modules of tests import in place of the package. */
+export const holdfastModule = pathToFileURL("src/index.ts").href;
+
 async function readModule(store: StoreAddress, source: string, folder: string): Promise<Config> {
-  const holdfast = JSON.stringify(pathToFileURL("src/index.ts").href);
-  writeFileSync(join(folder, "holdfast.config.ts"), source.replaceAll('"holdfast"', holdfast));
+  const text = source.replaceAll('"holdfast"', JSON.stringify(holdfastModule));
+  writeFileSync(join(folder, "holdfast.config.ts"), text);
   const flags = { port: 0, host: "127.0.0.1", console: "false" };
   const env = { HOLDFAST_STORE: store.kind === "sqlite" ? `sqlite:${store.path}` : store.url };
   const config = await loadConfig({ cwd: folder, flags, env });

@@ -10,6 +10,11 @@ import { blockLike, codesIn, pageFiles, readPage, tableOf } from "./markdown.ts"
 
 const tried = new Set<string>();
 
+/** The configuration module that a page shows. */
+function moduleOf(name: string): string {
+  return blockLike(readPage(`docs/reference/${name}.md`), /export default defineConfig/).text;
+}
+
 /** Tries the examples of pages of the reference, or of a guide. `more` adds tests that follow them, against the same service. */
 function page(names: string, trial: Trial = {}, more?: (examples: Examples) => void): void {
   const files = names.split(" ").map((name) => `docs/${name.includes("/") ? name : `reference/${name}`}.md`);
@@ -42,6 +47,8 @@ page("bulk", { abridged: "errors" });
 page("import", { abridged: "all" });
 page("rewind", { abridged: "all", service: (now) => ({ now }) });
 page("requests");
+
+page("code", { abridged: "errors", service: { module: moduleOf("code") } });
 
 page("tasks", {
   abridged: "all",

@@ -2,6 +2,8 @@
 import { extname } from "node:path";
 import { define, type RestOfConfiguration } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";
+import { formatPath } from "../../collection/paths.ts";
+import type { Relation } from "../../collection/relations.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 import { option, optional, type Reader } from "../../option.ts";
@@ -120,16 +122,24 @@ function requireRelations(
   names: readonly string[],
   { collections }: RestOfConfiguration,
 ): void {
-  const relations = collections.get(name)?.relations ?? new Map();
+  const relations = collections.get(name)?.relations ?? new Map<string, Relation>();
   const single = [...relations.values()].filter(({ kind, isList }) => kind === "reference" && !isList);
-  const known = single.map((each) => each.name as string);
+  const known = single.map((each) => each.name);
+  const adviceFor = (each: string) => {
+    const relation = relations.get(each);
+    if (relation?.kind === "reference")
+      return ` By the schema, ${formatPath(relation.path)} can contain several ids: give it the type "string" or "integer".`;
+    const unnamed = collections
+      .get(name)
+      ?.unnamed.find((one) => one.kind === "reference" && one.name === each);
+    if (unnamed !== undefined)
+      return ` The relation has no name: declare references: { "${formatPath(unnamed.path)}": { "collection": "${unnamed.collection}", "as": "${each}" } }.`;
+    if (known.length > 0) return didYouMean(each, known) || ` Known names: ${known.join(", ")}.`;
+    return " The collection has no such relation: declare it in references.";
+  };
   for (const each of names) {
     if (known.includes(each)) continue;
-    const advice =
-      didYouMean(each, known) ||
-      (known.length > 0
-        ? ` Known names: ${known.join(", ")}.`
-        : " The collection has none: declare one in references.");
+    const advice = adviceFor(each);
     throw new StartError(
       `collections.${name}.hooks.with: ${JSON.stringify(each)} is not a relation to a single resource.${advice}`,
     );

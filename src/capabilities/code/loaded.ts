@@ -5,37 +5,45 @@ import type { HookRunner } from "./hooks/hook-worker.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
-import type { CodeRunner } from "./work/code-runner.ts";
+import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 
 /** The open code of one thread. */
-export interface OpenCode extends OpenCapability {
-  readonly routes: Routes | undefined;
+export interface OpenCode
+  extends Pick<OpenCapability, "writeHooks" | "prepare" | "isFailing" | "stop" | "metrics"> {
+  readonly routes?: Routes | undefined;
 }
 
 async function open(core: Core, settings: CodeSettings): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const hooks = await openWriteHooks(settings, { limits, collections, warn: (text) => log.warn(text) });
-  const runner = settings.routes.size === 0 ? undefined : await openRunner(core, settings);
-  const routes = runner && (await openRoutes(core, settings, runner));
+  const meter = new CodeMeter();
+  const work = await openWork(core, settings, meter);
   return {
-    routes,
-    ...(hooks && { writeHooks: hooks.hooks, prepare: () => hooks.ready() }),
+    ...(hooks && {
+      writeHooks: hooks.hooks,
+      prepare: () => hooks.ready(),
+      isFailing: () => hooks.isFailing(),
+    }),
+    routes: work?.routes,
+    metrics: core.isMetered ? meter : undefined,
     stop: async () => {
-      await runner?.stop();
+      await work?.stop();
       await hooks?.stop();
     },
   };
 }
 
-async function openRunner(core: Core, settings: CodeSettings): Promise<CodeRunner> {
-  const { openRunner } = await import("./work/open-runner.ts");
-  return openRunner(core, settings);
-}
-
-async function openRoutes({ service }: Core, { routes }: CodeSettings, runner: CodeRunner): Promise<Routes> {
-  const { Routes } = await import("./routes/routes.ts");
-  return Routes.open(routes, { service, runner });
+/** Opens what runs functions that may wait; `undefined` if the configuration has none. */
+async function openWork(core: Core, settings: CodeSettings, meter: CodeMeter) {
+  if (settings.routes.size === 0) return undefined;
+  const [{ openRunner }, { Routes }] = await Promise.all([
+    import("./work/open-runner.ts"),
+    import("./routes/routes.ts"),
+  ]);
+  const runner = await openRunner(core, settings, meter);
+  const routes = await Routes.open(settings.routes, { service: core.service, runner });
+  return { routes, stop: () => runner.stop() };
 }
 
 async function openWriteHooks(
@@ -44,7 +52,7 @@ async function openWriteHooks(
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size === 0) return undefined;
   const { createWriteHooks } = await import("./hooks/write-hooks.ts");
-  const runner = await hookRunner(settings, warn);
+  const runner = await openHookRunner(settings, warn);
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -55,11 +63,12 @@ async function openWriteHooks(
       runner.ready().catch((error: Error) => {
         throw new StartError(`The code of the configuration cannot be loaded: ${error.message}`);
       }),
+    isFailing: () => runner.isFailing(),
     stop: () => runner.stop(),
   };
 }
 
-async function hookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
+async function openHookRunner(settings: CodeSettings, warn: (text: string) => void): Promise<HookRunner> {
   const { module, functions, hookMs, memoryMb } = settings;
   if (module === undefined) {
     const { HereRunner } = await import("./hooks/here-runner.ts");
@@ -91,8 +100,9 @@ const schemas: Need<CodeSettings> = {
 };
 
 export const loaded: Loaded<CodeSettings, OpenCode> = {
-  openWriteHooks,
   endpointsFor: routeEndpoints,
+  families: codeFamilies,
   needs: [schemas],
+  openWriteHooks,
   open,
 };

@@ -46,7 +46,8 @@ function copyOf(value: unknown, at: At, ancestors: ReadonlySet<object>): unknown
     Object.getOwnPropertyDescriptors(value),
   )) {
     if (enumerable !== true) continue;
-    if (get !== undefined) throw new NotPlain(`${textOf(below(name))} has a getter. Return plain values.`);
+    if (get !== undefined)
+      throw new NotPlain(`${textOf(below(name))} has a function that gets its value. Return plain values.`);
     copy[name] = copyOf(inner, below(name), within);
   }
   return copy;

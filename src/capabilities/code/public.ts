@@ -1,4 +1,14 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of hooks. */
+export { type Responded, respond } from "./routes/respond.ts";
+export {
+  type InsideClient,
+  type Route,
+  type RouteAccess,
+  type RouteCall,
+  type RouteRequest,
+  route,
+} from "./routes/route.ts";
+export type { Acting } from "./work/acting.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */
 export interface CodeCaller {

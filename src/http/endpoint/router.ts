@@ -122,6 +122,10 @@ export class EndpointTable implements EndpointPaths {
     return undefined;
   }
 
+  reserves(first: string): boolean {
+    return this.#byFirst.has(first);
+  }
+
   findIn(
     service: Service,
     collection: Collection,

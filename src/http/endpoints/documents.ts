@@ -231,7 +231,8 @@ function readinessAt(path: string, id: string): Endpoint {
       200: passes,
       503: { description: "The service is stopping, or its store has failed.", content: healthContent },
     },
-    document: (service) => healthDocument(readiness(service), service.store.health()),
+    document: (service) =>
+      healthDocument(readiness(service), { ...service.store.health(), failing: service.failing() }),
   });
 }
 
@@ -248,29 +249,42 @@ async function readMetrics({ metrics }: Administration): Promise<Result> {
 type HealthStatus = "pass" | "warn" | "fail";
 
 /**
- * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, or if
- * some of its data is damaged or could not be checked.
+ * `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work, if its log is too long, if some of its
+ * data is damaged or could not be checked, or if a capability cannot work.
  */
 function readiness(service: Data & Surface): HealthStatus {
   const { kind, log, data } = service.store.health();
   if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";
-  return kind === "degraded" || log === "long" || data !== undefined ? "warn" : "pass";
+  const isImpaired = log === "long" || data !== undefined || service.failing().length > 0;
+  return kind === "degraded" || isImpaired ? "warn" : "pass";
 }
 
 /**
  * Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. `log` and
- * `data` are present only if writes work. Then they are the only reasons for `warn`.
+ * `data` are present only if writes work. Then they and `failing` are the only reasons for `warn`.
  */
 function healthDocument(
   status: HealthStatus,
-  { kind, durability, log: length, data: state }: Partial<StoreHealth> = {},
+  {
+    kind,
+    durability,
+    log: length,
+    data: state,
+    failing = [],
+  }: Partial<StoreHealth> & { failing?: readonly string[] } = {},
 ): Document {
   const [log, data] = kind === "ok" ? [length, state] : [];
   return {
     status: status === "fail" ? 503 : 200,
     type: "application/health+json",
-    body: JSON.stringify({ status, durability, log, data }), // JSON leaves out undefined members
+    body: JSON.stringify({
+      status,
+      durability,
+      log,
+      data,
+      failing: failing.length === 0 ? undefined : failing,
+    }), // JSON leaves out undefined members
   };
 }
 

@@ -5,7 +5,7 @@ import type { bodyMembers } from "../../query/query-body.ts";
 import { delimiterNames } from "../../query/table-form.ts";
 import { changeKinds } from "../../store/port/change-log.ts";
 import type { Limits } from "../settings.ts";
-import { closedObject, type Part, pageLimit, text } from "./described.ts";
+import { closedObject, type Part, pageLimit, text, texts } from "./described.ts";
 import { feedSchemas } from "./event-schemas.ts";
 import { problemSchemas } from "./problem-responses.ts";
 import { writeSchemas } from "./write-schemas.ts";
@@ -41,8 +41,8 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Figures: figures,
     ...writeSchemas(limits),
     Health: closedObject(
-      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability, log, data },
-      { optional: ["durability", "log", "data"] },
+      { status: { type: "string", enum: ["pass", "warn", "fail"] }, durability, log, data, failing },
+      { optional: ["durability", "log", "data", "failing"] },
     ),
     ProblemType: closedObject({
       type: text,
@@ -53,6 +53,11 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     }),
   };
 }
+
+const failing: Part = {
+  description: "The parts of the service that cannot work now, such as `code`. The log says why.",
+  ...texts,
+};
 
 const collectionList: Part = closedObject(
   {

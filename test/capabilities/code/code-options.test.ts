@@ -28,7 +28,11 @@ const faults: readonly (readonly [collections: string, message: RegExp])[] = [
   ],
   [
     '{ a: { hooks: { before: () => {}, with: ["b"] } } }',
-    /hooks\.with: "b" is not a relation to a single resource.*declare one in references/,
+    /hooks\.with: "b" is not a relation to a single resource.*declare it in references/,
+  ],
+  [
+    '{ a: { references: { bId: "b" }, hooks: { before: () => {}, with: ["b"] } }, b: {} }',
+    /hooks\.with: "b" is not a relation to a single resource\. The relation has no name: declare references: \{ "bId": \{ "collection": "b", "as": "b" \} \}/,
   ],
   ["{ a: { hook: { before: () => {} } } }", /collections\.a\.hook is not an option.*|hook.*function/],
   ["{ a: { schema: { default: () => {} } } }", /is a function, which is not a JSON value/],

@@ -68,8 +68,8 @@ const tight: CodeBounds = { ...codeBounds, graceMs: 20, busyMs: 300 };
 
 function inWorker(t: TestContext, bounds: CodeBounds = tight) {
   const troubles: string[] = [];
-  const onTrouble = (what: string) => void troubles.push(what);
-  const runner = new CodeWorker({ module, memoryMb: 32, prefix, bounds, onTrouble });
+  const tell = (what: string) => void troubles.push(what);
+  const runner = new CodeWorker({ module, memoryMb: 32, prefix, bounds, onEnd: tell, onStray: tell });
   t.after(() => runner.stop());
   return { runner, troubles };
 }

@@ -1,7 +1,10 @@
 /** What goes wrong in a hook: nothing is written, the client learns nothing about the code, and the next write works. */
 import assert from "node:assert/strict";
+import { unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { pino } from "pino";
+import { makeFolder } from "../../folder.ts";
 import { startFor, startServiceForFile } from "../../http/service.ts";
 
 /** Each value of `does` makes a hook fail in its own way. */
@@ -65,7 +68,7 @@ const failing = {
   surrogate: /surrogate/,
   cycle: /at \/self contains itself/,
   deep: /nested too deeply/,
-  getter: /at \/x has a getter/,
+  getter: /at \/x has a function/,
   proxy: /a proxy/,
   id: /cannot set or change the id/,
   size: /more than 1048576 bytes/,
@@ -128,4 +131,28 @@ test("a hook that ends its worker five times in a minute fails at once, and othe
   for (let n = 0; n < 5; n++) assert.equal((await write("exit")).status, 500);
   assert.equal((await write("nothing")).status, 500);
   assert.equal((await write("nothing", "judged")).status, 201);
+});
+
+test("while the module cannot be loaded again, writes fail and readiness warns", async (t) => {
+  const file = join(makeFolder(), "names.json");
+  writeFileSync(file, "[]");
+  const { send, create } = await startFor(t, {
+    module: `
+import { readFileSync } from "node:fs";
+JSON.parse(readFileSync(${JSON.stringify(file)}, "utf8"));
+export default { collections: { things: { hooks: { before: ({ resource }) => { if (resource.ends) process.exit(); } } }, plain: {} } };
+`,
+  });
+  const readiness = async () => (await send({ path: "/readyz" })).json;
+  const post = (content: object) =>
+    send({ method: "POST", path: "/api/v1/things", content }, { mayFail: true });
+  assert.deepEqual(await readiness(), { status: "pass" });
+  unlinkSync(file);
+  assert.equal((await post({ ends: true })).status, 500);
+  assert.equal((await post({})).status, 500);
+  assert.deepEqual(await readiness(), { status: "warn", failing: ["code"] });
+  await create("plain");
+  writeFileSync(file, "[]");
+  assert.equal((await post({})).status, 201);
+  assert.deepEqual(await readiness(), { status: "pass" });
 });

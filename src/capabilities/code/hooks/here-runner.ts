@@ -17,5 +17,9 @@ export class HereRunner implements HookRunner {
 
   async ready(): Promise<void> {}
 
+  isFailing(): boolean {
+    return false;
+  }
+
   async stop(): Promise<void> {}
 }

@@ -117,7 +117,9 @@ function copyOf(value: unknown, place: string, ancestors: ReadonlySet<object>): 
   )) {
     if (enumerable !== true) continue;
     if (get !== undefined)
-      throw new WrongResult(`${at(`${place}/${name}`)} has a getter. Return plain values.`);
+      throw new WrongResult(
+        `${at(`${place}/${name}`)} has a function that gets its value. Return plain values.`,
+      );
     copy[name] = copyOf(inner, `${place}/${name}`, within);
   }
   return copy;

@@ -27,6 +27,8 @@ export interface HookRunner {
   call(place: string, input: HookInput): Promise<HookOutput>;
   /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
   ready(): Promise<void>;
+  /** Whether the module could not be loaded the last time. */
+  isFailing(): boolean;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export class HookWorker implements HookRunner {
   #current = new Int32Array(new SharedArrayBuffer(4));
   #loaded = Promise.withResolvers<void>();
   #isLoaded = false;
+  #cannotLoad = false;
   #isStopped = false;
   #watch: NodeJS.Timeout | undefined;
   #watched: Watched | undefined;
@@ -89,9 +92,8 @@ export class HookWorker implements HookRunner {
     return this.#loaded.promise;
   }
 
-  /** Whether the module is loaded. Calls wait for it. */
-  get isLoaded(): boolean {
-    return this.#isLoaded;
+  isFailing(): boolean {
+    return this.#cannotLoad;
   }
 
   call(place: string, input: HookInput): Promise<HookOutput> {
@@ -169,6 +171,7 @@ export class HookWorker implements HookRunner {
   #handle(from: FromHookThread): void {
     if (from.kind === "loaded") {
       this.#isLoaded = true;
+      this.#cannotLoad = false;
       this.#loaded.resolve();
       this.#flush();
       return;
@@ -193,6 +196,7 @@ export class HookWorker implements HookRunner {
     onEnd?.(failed.reason);
     if (!this.#isLoaded) {
       // The next call tries again.
+      this.#cannotLoad = true;
       this.#unsent = [];
       for (const { settle } of this.#calls.values()) settle({ ...failed, reason: "load" });
       this.#loaded.reject(new Error(failed.message));

@@ -10,7 +10,12 @@ export interface RouteResponse {
 }
 
 /** Marks what `respond` returns. Several copies of this file can be loaded, so a class would not do. */
-const responded = Symbol.for("holdfast.response");
+const responded: unique symbol = Symbol.for("holdfast.response");
+
+/** What `respond` returns. */
+export interface Responded {
+  readonly [responded]: { readonly status: number; readonly body: unknown; readonly headers: object };
+}
 
 /**
  * The response of a route, for `run` to return. Without it, a route responds with 200 and what it returns as JSON. `status`: from 200 to 499.
@@ -20,14 +25,14 @@ export function respond(
   status: number,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
-): object {
+): Responded {
   return { [responded]: { status, body, headers } };
 }
 
 /** The data of a value that `respond` has made; `undefined` if it is any other value. Throws NotPlain. */
 export function responseOf(value: unknown): RouteResponse | undefined {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, responded)) return undefined;
-  const given = (value as { [responded]: { status: number; body: unknown; headers: object } })[responded];
+  const given = (value as Responded)[responded];
   const headers = Object.fromEntries(
     Object.entries(given.headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
   );

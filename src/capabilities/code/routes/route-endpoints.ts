@@ -55,7 +55,7 @@ function rowOf(route: RouteSettings, names: Names): Row {
     ...(body !== undefined && { content: body === "text" ? anyText : onlyJson }),
     parameters: queryParts(route),
     successes: (described) => successesOf(route, described),
-    errors: [403, 409, 500, 503],
+    errors: [403, 500, 503],
     parse: (_, routed, { routes }) => routes?.parse(route, routed),
     handle: (service, asked, { routes }) => routes?.run(route, service, asked) ?? notFound,
   };

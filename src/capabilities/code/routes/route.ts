@@ -2,6 +2,7 @@
 import type { Client, FromSchema } from "holdfast-client";
 import type { CodeCaller } from "../public.ts";
 import type { Acting } from "../work/acting.ts";
+import type { Responded } from "./respond.ts";
 import type { RouteMethod, RouteSchema } from "./route-options.ts";
 
 /** Who can use a route: every request, any credential, or a caller with a role. */
@@ -11,44 +12,44 @@ interface RoleRule {
   readonly role: string;
 }
 
-/** What a configuration says about a route, beside its function. */
-export interface RouteOptions {
+/** A route in a configuration. `route` gives the types to its function. */
+export interface Route<
+  Path extends string = string,
+  Body extends RouteSchema | "text" | undefined = RouteSchema | "text" | undefined,
+  Query extends RouteSchema | undefined = RouteSchema | undefined,
+  Response extends RouteSchema | undefined = RouteSchema | undefined,
+  As extends Acting | undefined = Acting | undefined,
+  Run = (call: never) => unknown,
+> {
   /** GET also responds to HEAD. @default "GET" */
   readonly method?: RouteMethod;
   /** The path below the prefix: one to five segments, such as `checkout/{orderId}`. No collection has the name of the first one. */
-  readonly path: string;
+  readonly path: Path;
   /** Who can use it. `public`: everyone, with or without a credential. */
   readonly access: RouteAccess;
   /** The JSON Schema of the body, or `text` for a body of any type, exactly as it was sent. @default requests have no body */
-  readonly body?: RouteSchema | "text";
+  readonly body?: Body;
   /** The JSON Schema of the query parameters: an object whose properties are texts, numbers, booleans, or lists of them. @default none */
-  readonly query?: RouteSchema;
+  readonly query?: Query;
   /** The JSON Schema of what the function returns. Another result is a fault of the service. @default anything */
-  readonly response?: RouteSchema;
+  readonly response?: Response;
   /** As whom `service` acts: with roles, or as the service, which can do everything with every resource. @default there is no `service` */
-  readonly as?: Acting;
+  readonly as?: As;
   /** How long it can take, from 1 to 60000 milliseconds. @default 10000 */
   readonly timeoutMs?: number;
+  /** Returns what the response has as JSON, what `respond` has made, or nothing. */
+  readonly run: Run;
 }
 
-/** A route in a configuration. */
-export interface Route extends RouteOptions {
-  readonly run: (call: never) => unknown;
-}
-
-/** A client that sends its requests inside the service. */
-export type InsideClient = Client<Record<never, never>>;
+/** A client that sends its requests inside the service. `C`: the type of the configuration, if its collections are known. */
+export type InsideClient<C extends { readonly collections?: object } = Record<never, never>> = Client<C>;
 
 /** What the function of a route gets. */
-export type RouteCall<R extends RouteOptions = RouteOptions> = {
+export type RouteCall<Path extends string = string, Body = unknown, Query = unknown, As = undefined> = {
   /** The values of the parameters in the path. */
-  readonly params: { readonly [Name in ParameterOf<R["path"]>]: string };
-  readonly query: R extends { readonly query: infer Q extends RouteSchema } ? FromSchema<Q> : undefined;
-  readonly body: R extends { readonly body: infer B }
-    ? B extends "text"
-      ? string
-      : FromSchema<B>
-    : undefined;
+  readonly params: { readonly [Name in ParameterOf<Path>]: string };
+  readonly query: ValueOf<Query>;
+  readonly body: Body extends "text" ? string : ValueOf<Body>;
   /** `undefined` without a credential. */
   readonly caller: CodeCaller | undefined;
   /** Sends requests with the rights of the caller. */
@@ -56,12 +57,12 @@ export type RouteCall<R extends RouteOptions = RouteOptions> = {
   readonly request: RouteRequest;
   /** Aborted after `timeoutMs`, and when the client goes away. */
   readonly signal: AbortSignal;
-} & (R extends { readonly as: Acting }
-  ? {
+} & (As extends undefined
+  ? unknown
+  : {
       /** Sends requests as `as` says. */
       readonly service: InsideClient;
-    }
-  : unknown);
+    });
 
 /** The request of a call of a route. */
 export interface RouteRequest {
@@ -82,12 +83,26 @@ type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
-/** What the function of a route returns: the value of its schema, what `respond` has made, or nothing. */
-type ResultOf<R> = R extends { readonly response: infer S } ? FromSchema<S> | object : unknown;
+type ValueOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> : undefined;
+
+type ResultOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> | Responded : unknown;
 
 /** Returns the declaration of a route. It gives the function the types of the path, the schemas and `as`. */
-export function route<const R extends RouteOptions>(
-  declared: R & { readonly run: (call: RouteCall<R>) => ResultOf<R> | Promise<ResultOf<R>> },
-): R & Route {
-  return declared as R & Route;
+export function route<
+  const Path extends string,
+  const Body extends RouteSchema | "text" | undefined = undefined,
+  const Query extends RouteSchema | undefined = undefined,
+  const Response extends RouteSchema | undefined = undefined,
+  const As extends Acting | undefined = undefined,
+>(
+  declared: Route<
+    Path,
+    Body,
+    Query,
+    Response,
+    As,
+    (call: RouteCall<Path, Body, Query, As>) => ResultOf<Response> | Promise<ResultOf<Response>>
+  >,
+): typeof declared {
+  return declared;
 }

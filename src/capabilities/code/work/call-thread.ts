@@ -1,4 +1,5 @@
 /** One worker, and the calls in it. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../program.ts";
 import type { FailureReason } from "../hooks/hook-call.ts";
@@ -47,6 +48,9 @@ interface Running {
 /** How long the module can take to load, in milliseconds. */
 const maxLoadMs = 60_000;
 
+/** How long a worker can take to end, in milliseconds. Code that allocates without a pause can keep it from ending. */
+const maxEndMs = 5_000;
+
 type Sent = Extract<FromCodeThread, { kind: "request" }>;
 
 /** A worker that loads the module, and runs calls until it ends. */
@@ -63,6 +67,7 @@ export class CallThread {
   readonly #loading: NodeJS.Timeout;
   #isLoaded = false;
   #isOld = false;
+  #hasEnded = false;
   #ending: Ending | undefined;
 
   constructor(options: CallThreadOptions, owner: Owner) {
@@ -119,7 +124,10 @@ export class CallThread {
 
   async #end(ending: Ending): Promise<void> {
     this.#ending ??= ending;
-    await this.#worker.terminate();
+    const ended = this.#worker.terminate().then(() => true);
+    if (await Promise.race([ended, delay(maxEndMs, false, { ref: false })])) return;
+    const message = `${ending.message} Its worker cannot be ended, and can need more and more memory. Restart the service.`;
+    this.#ended({ ...ending, message, isAsked: false });
   }
 
   #endIfDone(): void {
@@ -144,6 +152,8 @@ export class CallThread {
   }
 
   #ended({ reason, message, isAsked }: Ending): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     clearTimeout(this.#loading);
     this.#watch.stop();
     this.#isOld = true;

@@ -9,8 +9,10 @@ import type { CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
 
 /** How to run functions. */
 export interface CodeWorkerOptions extends CallThreadOptions {
-  /** Gets a sentence when a worker has ended before its time, and when nothing handles an error of the code. */
-  onTrouble?: (what: string) => void;
+  /** Gets a sentence when a worker has ended before its time. */
+  onEnd?: (what: string) => void;
+  /** Gets a sentence about an error of the code that nothing handles. */
+  onStray?: (what: string) => void;
 }
 
 /** How many old workers there are at most, beside the one that gets new calls. With more, the oldest is ended. */
@@ -45,14 +47,14 @@ export class CodeWorker implements CodeRunner {
   }
 
   #start(): CallThread {
-    const tell = (what: string) => this.#options.onTrouble?.(what);
+    const { onStray, onEnd } = this.#options;
     const thread: CallThread = new CallThread(this.#options, {
       onHung: () => this.#retire(thread),
-      onStray: (message) => tell(`Nothing handles an error of the code: ${message}`),
+      onStray: (message) => onStray?.(`Nothing handles an error of the code: ${message}`),
       onEnd: (trouble) => {
         if (this.#current === thread) this.#current = undefined;
         this.#old = this.#old.filter((each) => each !== thread);
-        if (trouble !== undefined) tell(`The worker of the code has ended: ${trouble}`);
+        if (trouble !== undefined) onEnd?.(`The worker of the code has ended: ${trouble}`);
       },
     });
     return thread;

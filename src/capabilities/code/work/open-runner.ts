@@ -1,12 +1,18 @@
 /** Opens what runs the functions of a configuration that may wait. */
 import type { Core } from "../../../capability.ts";
 import type { CodeSettings } from "../settings.ts";
+import type { CodeMeter } from "./code-meter.ts";
 import { type CodeRunner, codeBounds } from "./code-runner.ts";
 
-/** The runner of one thread of the service. Its worker starts with the first call. */
-export async function openRunner(
+/** The runner of one thread of the service. Its worker starts with the first call. The meter counts its calls. */
+export async function openRunner(core: Core, settings: CodeSettings, meter: CodeMeter): Promise<CodeRunner> {
+  return meter.metered(await openPlain(core, settings, meter));
+}
+
+async function openPlain(
   { service }: Core,
   { module, functions, memoryMb }: CodeSettings,
+  meter: CodeMeter,
 ): Promise<CodeRunner> {
   const { prefix } = service.settings;
   if (module === undefined) {
@@ -14,6 +20,10 @@ export async function openRunner(
     return new HereCodeRunner(functions, { prefix, bounds: codeBounds });
   }
   const { CodeWorker } = await import("./code-worker.ts");
-  const onTrouble = (what: string) => service.log.error(what);
-  return new CodeWorker({ module, memoryMb, prefix, bounds: codeBounds, onTrouble });
+  const onStray = (what: string) => service.log.error(what);
+  const onEnd = (what: string) => {
+    meter.noteRestart();
+    service.log.error(what);
+  };
+  return new CodeWorker({ module, memoryMb, prefix, bounds: codeBounds, onStray, onEnd });
 }

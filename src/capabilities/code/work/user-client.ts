@@ -49,6 +49,7 @@ export function createUserClient(send: InsideFetch, use: ClientUse, prefix: stri
     baseUrl: origin + prefix,
     // Read before each attempt, and its error reaches the code as it is. The caller does not change by signing in.
     auth: { store: { get: () => void use.requireOpen(), set: () => {} }, cookie: false },
+    retry: { attempts: 2 }, // the time of a call is short
     fetch: async (address, init = {}) => {
       use.count();
       const { status, headers, body } = await send(

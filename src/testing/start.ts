@@ -3,6 +3,7 @@ import { createClient } from "holdfast-client";
 import type { Principal } from "../access/principal.ts";
 import type { OpenCapability } from "../capability.ts";
 import type { AnyClient } from "../command.ts";
+import type { Config } from "../config.ts";
 import type { Log } from "../http/service.ts";
 import { type OpenService, openService } from "../server/open-service.ts";
 import type { TestCaller, TestLog, TestOptions, TestService } from "../testing.ts";
@@ -42,6 +43,7 @@ export async function startInMemory(
     client: (caller) =>
       createClient({
         baseUrl: origin + config.http.prefix,
+        routes: routesIn(config),
         fetch: guarded(caller && principalOf(caller, config.auth !== undefined)),
       }),
     fetch: guarded(),
@@ -55,6 +57,14 @@ export async function startInMemory(
       return stopped;
     },
   };
+}
+
+/** The routes, as the client takes them: each with its method and its path. */
+function routesIn({ code }: Config) {
+  const routes = [...code.routes.values()];
+  return Object.fromEntries(
+    routes.map(({ name, method, path }) => [name, `${method} ${path.slice(1)}` as const] as const),
+  );
 }
 
 type OfCapabilities = Omit<TestService<object>, "client" | "fetch" | "advance" | "stop">;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { ProblemError } from "holdfast-client";
 import { StartError } from "../../src/errors.ts";
-import { defineConfig, forbid, owner, refuse } from "../../src/index.ts";
+import { defineConfig, forbid, owner, refuse, route } from "../../src/index.ts";
 import { start } from "../../src/testing.ts";
 import { startInMemoryFor } from "./service.ts";
 
@@ -129,6 +130,47 @@ test("an import that is refused leaves no resource, and others read meanwhile", 
   assert.equal(page.length, 1);
   assert.equal(await send(rows("")), 200);
   assert.equal((await ops.topics.list({ limit: 100 }).all()).length, 51);
+});
+
+const routed = defineConfig({
+  auth: { keys: true },
+  collections: {
+    topics: {
+      schema: { type: "object", properties: { title: { type: "string" } } },
+      access: { read: "public", create: { role: "author" } },
+    },
+  },
+  routes: {
+    publish: route({
+      method: "POST",
+      path: "publish/{title}",
+      access: "public",
+      run: ({ params, client }) => client.topics?.create({ title: params.title }),
+    }),
+    suggest: route({
+      method: "POST",
+      path: "suggest",
+      access: "authenticated",
+      as: "service",
+      run: ({ caller, service }) => service.topics?.create({ title: caller?.subject }),
+    }),
+  },
+});
+
+test("routes run with the rights of their caller, and code that acts as the service with its own", async (t) => {
+  const lines: string[] = [];
+  const add = (...line: unknown[]) => void lines.push(line.map((each) => inspect(each)).join(" "));
+  const service = await startInMemoryFor(t, routed, { log: { warn: add, error: add } });
+  const author = service.client({ subject: "ada", roles: ["author"] });
+  const reader = service.client({ subject: "bob" });
+  await author.$call.publish({ title: "one" }, undefined);
+  assert.deepEqual(lines, []);
+  await assert.rejects(reader.$call.publish({ title: "two" }, undefined), { code: "CODE_FAILED" });
+  assert.match(lines.join(), /routes\.publish.*ProblemError/s);
+  await assert.rejects(service.client().$call.suggest({}, undefined), { status: 401 });
+  await reader.$call.suggest({}, undefined);
+  const titles = (await reader.topics.list({}).all()).map(({ title }) => title);
+  assert.deepEqual(titles, ["one", "bob"]);
 });
 
 test("without auth, a caller is an error", async (t) => {

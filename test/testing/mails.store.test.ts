@@ -4,7 +4,10 @@ import { defineConfig } from "../../src/index.ts";
 import { startInMemoryFor } from "./service.ts";
 
 const config = defineConfig({
-  auth: { users: { collection: "users", signUp: "open" }, administrators: [{ role: "ops" }] },
+  auth: {
+    users: { collection: "users", signUp: "open", password: { breached: true } },
+    administrators: [{ role: "ops" }],
+  },
   mail: { from: "shop@shop.example", smtp: "smtps://user@mail.shop.example" },
   publicUrl: "https://shop.example",
   collections: {
@@ -16,7 +19,12 @@ const config = defineConfig({
 });
 
 test("a user signs up with the code in a mail, signs in with a password, and is a caller", async (t) => {
-  const service = await startInMemoryFor(t, config);
+  const lines: unknown[] = [];
+  const log = {
+    warn: (...line: unknown[]) => lines.push(line),
+    error: (...line: unknown[]) => lines.push(line),
+  };
+  const service = await startInMemoryFor(t, config, { log });
   const client = service.client();
   const email = "ada@x.example";
   const ticket = await client.$auth.signUp({
@@ -35,6 +43,7 @@ test("a user signs up with the code in a mail, signs in with a password, and is 
   await client.$auth.signIn({ email, password: "correct horse battery" });
   await service.client({ subject: user.id }).users.patch(user.id, { name: "Ada L." });
   assert.equal((await client.users.get(user.id)).name, "Ada L.");
+  assert.deepEqual(lines, []);
 });
 
 test("without users, there are no mails", async (t) => {

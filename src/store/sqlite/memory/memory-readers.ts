@@ -2,6 +2,7 @@
  * What a store in memory reads with: the connection of its writer. The transaction of an import stays open over many requests, and reads
  * must not see it. So they use a copy of the state before it. A scan reads from a copy too, because it must not see later commits.
  */
+import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { createQueryTasks } from "../list/query-tasks.ts";
 import { Reader } from "../read/reader.ts";
@@ -28,9 +29,6 @@ class OneConnection implements Readers {
     return this.#queries;
   }
 }
-
-/** The number of the last copy of this process. Databases in memory share their names. */
-let lastCopy = 0;
 
 /** What a store in memory reads with at present. */
 export class MemoryReaders implements Readers {
@@ -69,7 +67,7 @@ export class MemoryReaders implements Readers {
   /** Opens a connection to a copy of what reads see at present. The copy ends with the connection. */
   openCopy(): DatabaseSync {
     const { database } = this.#current;
-    const name = `file:/holdfast-copy-${process.pid}-${++lastCopy}?vfs=memdb`;
+    const name = `file:/${randomUUID()}?vfs=memdb`; // all threads of the process share these names
     const copy = new DatabaseSync(name, { limits: { attach: 0 } });
     database.limits.attach = 1; // VACUUM INTO attaches its target
     try {

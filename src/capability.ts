@@ -69,6 +69,8 @@ export interface Capability<
   forHttp?(
     settings: Settings,
   ): Partial<Pick<HttpSettings, "cookieOrigins" | "profiles" | "hooked" | "consoleTags">>;
+  /** The content of a configuration, without what a service for tests would read or send outside the process. Nothing has checked it. @default the same */
+  forTests?(content: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** Its commands, by name. */
   readonly commands?: Readonly<Record<string, CommandRow<CommandLine<Opened, Settings>>>>;
   /** Loads its code. */
@@ -313,6 +315,8 @@ export interface OpenCapability {
   readonly metrics?: MetricsSource | readonly MetricsSource[] | undefined;
   /** Whether it cannot work now, so that readiness warns. @default it works */
   isFailing?(): boolean;
+  /** What a service for tests can do because of it: functions, by the names of members of `TestService`. */
+  readonly inTests?: Readonly<Record<string, (...args: never[]) => unknown>>;
 }
 
 /** What a capability may do in its thread. */

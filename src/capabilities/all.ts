@@ -91,6 +91,7 @@ type Face = Pick<
   | "isCredential"
   | "encryptsFor"
   | "forHttp"
+  | "forTests"
 > & {
   readonly name: CapabilityName;
 };
@@ -150,6 +151,13 @@ export function explainFaults(
   return faults.map((fault) =>
     faces.reduce((found, { explainFault }) => explainFault?.(found, declaration, place) ?? found, fault),
   );
+}
+
+/** The content of a configuration, without what a service for tests would read or send outside the process. */
+export function contentForTests(
+  content: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return faces.reduce((given, { forTests }) => forTests?.(given) ?? given, content);
 }
 
 /** The environment variables with secrets of capabilities that a message suggests. */

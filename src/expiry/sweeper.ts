@@ -45,15 +45,21 @@ export class Sweeper {
     await this.#lease.release().catch(() => {}); // the lease expires by itself
   }
 
+  /** Deletes what has expired, if this instance holds the lease. Throws the problems of the store. */
+  async sweep(): Promise<void> {
+    const { expiry, storeClock, sweeps } = this.#parts;
+    await storeClock.measure();
+    if (sweeps && (await this.#lease.take())) await expiry.sweep(expiry.names, this.#stopping.signal);
+  }
+
   async #run(): Promise<void> {
-    const { clock, expiry, isReady, storeClock, sweeps, warn } = this.#parts;
+    const { clock, isReady, warn } = this.#parts;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await clock.until(clock.now() + renewMs, signal);
       if (signal.aborted || !isReady()) continue;
       try {
-        await storeClock.measure();
-        if (sweeps && (await this.#lease.take())) await expiry.sweep(expiry.names, signal);
+        await this.sweep();
       } catch (error) {
         // The store reports its own problems.
         if (!(error instanceof Problem)) warn(`expiry: ${(error as Error).message}`);

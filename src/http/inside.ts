@@ -101,7 +101,7 @@ function requestOf(
 }
 
 /** Content that is in memory, and counts as held once it is used. */
-function contentIn(bytes: Buffer, ticket: Ticket): Content {
+export function contentIn(bytes: Buffer, ticket: Ticket): Content {
   let received: Promise<Buffer> | undefined;
   const receive = async (maxBytes: number) => {
     if (bytes.length > maxBytes) throw contentTooLarge(maxBytes);

@@ -125,6 +125,8 @@ export interface OpenService {
   acceptFirstKey(offer: FirstKeyOffer): void;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
+  /** Deletes the resources that have expired, if this instance holds the lease for it. It also happens regularly. */
+  sweepExpired(): Promise<void>;
   /** Ends the streams of events. */
   endStreams(): void;
   /** Closes the store. */
@@ -302,6 +304,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     drain: () => {
       state.isDraining = true;
     },
+    sweepExpired: async () => sweeper?.sweep(),
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();

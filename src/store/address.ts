@@ -2,9 +2,18 @@
 import { isAbsolute, resolve } from "node:path";
 import { didYouMean } from "../collection/messages.ts";
 import { StartError } from "../errors.ts";
+import { memoryPath } from "./port/options.ts";
 
 /** The address of a store. */
 export type StoreAddress = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
+
+/** The address of a store in memory, which ends when it is closed. Only the thread that opens it can use it. */
+export const inMemory: StoreAddress = { kind: "sqlite", path: memoryPath };
+
+/** Whether an address is that of a store in memory. Its service has one thread, and writes no files. */
+export function isInMemory(address: StoreAddress): boolean {
+  return address.kind === "sqlite" && address.path === memoryPath;
+}
 
 /** Whether an address is that of a PostgreSQL database. */
 export function isPostgresUrl(address: string): boolean {

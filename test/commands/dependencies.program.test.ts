@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { test } from "node:test";
-import { bundleModule, bundleProgram, packagesOutside } from "../../tools/build/bundle.ts";
+import { bundleModules, bundleProgram, packagesOutside } from "../../tools/build/bundle.ts";
 import { makeFolder } from "../folder.ts";
 import { bundledFolders } from "./inventory.ts";
 
@@ -25,7 +25,7 @@ function importedPackages(cwd: string): string[] {
 test("the package declares each package that its files import or contain, by its exact version, and no other", async () => {
   const cwd = makeFolder();
   await bundleProgram(cwd, packagesOutside());
-  await bundleModule(cwd);
+  await bundleModules(cwd);
   const contained = bundledFolders(cwd).map((path) => path.replace(/^.*node_modules\//, ""));
   assert.deepEqual([...importedPackages(cwd), ...contained].sort(), Object.keys(dependencies).sort());
   for (const [name, version] of Object.entries(dependencies)) assert.match(version, /^\d+\.\d+\.\d+$/, name);

@@ -48,11 +48,24 @@ const application = `
   await app.close();
 `;
 
+/** Tests a configuration, without the package of the client. */
+const ownTest = `
+  import { start } from "holdfast/testing";
+  import config from "./holdfast.config.ts";
+  const service = await start(config);
+  const { topics } = service.client();
+  await topics.create({ title: "Ice" });
+  const { status } = await service.fetch("/api/v1/topics", { method: "POST", body: "{}" });
+  console.log(status, await (await service.fetch("/api/v1/topics?fields=title")).text());
+  await service.stop();
+`;
+
 /** Compiles as strictly as a project can: also the declarations of its packages. */
 async function compile(files: readonly string[], cwd: string): Promise<void> {
   const args = [
     "--strict",
     "--noEmit",
+    "--allowImportingTsExtensions",
     "--module",
     "nodenext",
     "--target",
@@ -75,6 +88,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     `,
   });
   await writeFile(join(cwd, "application.ts"), application);
+  await writeFile(join(cwd, "own-test.ts"), ownTest);
   // The scripts would build `dist` again, whose files other tests use at this moment. `npm ci` has built it.
   const options = ["--json", "--ignore-scripts", "--pack-destination", cwd];
   const [packed] = JSON.parse(await npm(["pack", ...options], process.cwd())) as Packed[];
@@ -96,6 +110,8 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/holdfast.cjs",
       "dist/index.js",
       "dist/index.d.ts",
+      "dist/testing.js",
+      "dist/testing.d.ts",
     ])
       assert.ok(paths.includes(path), path);
     const foreign = paths.filter((path) => !/^(bin|dist|docs)\/|^(package\.json|[A-Z]+(\.md)?)$/.test(path));
@@ -111,6 +127,8 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     );
     assert.deepEqual(others.sort(), [
       "dist/LICENCES.txt",
+      "dist/capabilities/code/hooks/hook-thread.cjs",
+      "dist/capabilities/code/work/code-thread.cjs",
       "dist/capabilities/users/password-thread.cjs",
       "dist/cli.cjs",
       "dist/common-passwords.txt",
@@ -126,6 +144,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       "dist/store/sqlite/upkeep/check-thread.cjs",
       "dist/store/sqlite/upkeep/checkpoint-thread.cjs",
       "dist/store/sqlite/writer/thread.cjs",
+      "dist/testing.js",
     ]);
   });
 
@@ -157,7 +176,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     await mkdir(join(cwd, "node_modules/@types"));
     await symlink(resolve("node_modules/@types/node"), join(cwd, "node_modules/@types/node"));
     await symlink(resolve("node_modules/undici-types"), join(cwd, "node_modules/undici-types"));
-    await compile([config], cwd);
+    await compile([config, join(cwd, "own-test.ts")], cwd);
     await symlink(resolve("node_modules/fastify"), join(cwd, "node_modules/fastify"));
     await compile([config, join(cwd, "application.ts")], cwd);
   });
@@ -168,6 +187,14 @@ test("the package, installed in an empty folder, serves and keeps resources", as
       env: strangersEnvironment(),
     });
     assert.equal(stdout, "200 []\n");
+  });
+
+  await t.test("a test of its configuration runs in memory", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ["own-test.ts"], {
+      cwd,
+      env: strangersEnvironment(),
+    });
+    assert.match(stdout, /^415 \[\{"id":"[^"]+","title":"Ice"\}\]\n$/);
   });
 
   await t.test("npx holdfast --version says the version", async () => {

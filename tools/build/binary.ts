@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import {
   addFile,
-  bundleModule,
+  bundleModules,
   bundleProgram,
   moduleFile,
   programFile,
@@ -43,7 +43,7 @@ try {
 
 async function build(): Promise<void> {
   const contents = await bundleProgram(parts, []);
-  await bundleModule(parts);
+  await bundleModules(parts);
   copyDocsPage(parts, contents);
   writeCommonPasswords(parts, contents);
   const consoleFiles = await buildConsole(parts, contents);

@@ -28,8 +28,11 @@ export const threadFiles = threads.map((thread) => `${thread}.cjs`);
 /** The thread that needs almost the whole program. Its file loads the program, so that the package contains it only once. */
 export const servingThreadFile = "server/thread.cjs";
 
-/** The module that other programs import from the package. */
+/** The module that configuration files and other programs import from the package. */
 export const moduleFile = "index.js";
+
+/** All modules that can be imported from the package. Tests do not run in the single executable, so it has only the first one. */
+export const moduleFiles = [moduleFile, "testing.js"];
 
 /** The file of the program. */
 export const programFile = "holdfast.cjs";
@@ -60,11 +63,14 @@ const plainRequire: Plugin = {
   },
 };
 
-/** The module of the package is small: it loads the program only for an application that embeds it. */
+/** The modules of the package are small: they load the program only for an application that embeds it, and for tests. */
 const programOutside: Plugin = {
   name: "program-outside",
   setup({ onResolve }) {
-    onResolve({ filter: /\/server\/plugin\.ts$/ }, () => ({ path: `./${programFile}`, external: true }));
+    onResolve({ filter: /\/(?:server\/plugin|testing\/start)\.ts$/ }, () => ({
+      path: `./${programFile}`,
+      external: true,
+    }));
   },
 };
 
@@ -108,13 +114,13 @@ export async function bundleProgram(outdir: string, external: string[]): Promise
   return write([main, parts]);
 }
 
-/** Writes the module that other programs import from the package. */
-export async function bundleModule(outdir: string): Promise<Contents> {
+/** Writes the modules that other programs import from the package. */
+export async function bundleModules(outdir: string): Promise<Contents> {
   return write([
     await build({
       ...common,
       format: "esm",
-      entryPoints: ["src/index.ts"],
+      entryPoints: moduleFiles.map((file) => `src/${file.replace(/js$/, "ts")}`),
       outdir,
       plugins: [programOutside],
     }),

@@ -3,7 +3,7 @@
  * `--complete`, `dist/` contains them: an image of a container needs no `node_modules` then.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { bundleModule, bundleProgram, packagesOutside, servingThreadFile } from "./bundle.ts";
+import { bundleModules, bundleProgram, packagesOutside, servingThreadFile } from "./bundle.ts";
 import { writeCommonPasswords } from "./common-passwords.ts";
 import { buildConsole } from "./console.ts";
 import { copyDocsPage } from "./docs-page.ts";
@@ -15,7 +15,7 @@ const isComplete = process.argv.includes("--complete");
 rmSync("dist", { recursive: true, force: true });
 writeTypes("dist");
 const contents = await bundleProgram("dist", isComplete ? [] : packagesOutside());
-await bundleModule("dist");
+await bundleModules("dist");
 mkdirSync("dist/server", { recursive: true });
 writeFileSync(`dist/${servingThreadFile}`, 'require("../holdfast.cjs").runThread();\n');
 writeFileSync("dist/cli.cjs", 'require("./holdfast.cjs").runCommandLine();\n');

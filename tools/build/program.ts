@@ -13,6 +13,14 @@ export async function runThread(): Promise<void> {
   await import("../../src/server/thread.ts");
 }
 
+/** A service for tests. */
+export async function startInMemory(
+  ...args: Parameters<typeof import("../../src/testing/start.ts").startInMemory>
+): ReturnType<typeof import("../../src/testing/start.ts").startInMemory> {
+  const { startInMemory } = await import("../../src/testing/start.ts");
+  return startInMemory(...args);
+}
+
 /** The Fastify plugin. */
 export async function openFor(
   ...args: Parameters<typeof import("../../src/server/plugin.ts").openFor>

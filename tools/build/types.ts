@@ -1,18 +1,19 @@
-/** Writes the types of the package's module. */
+/** Writes the types of the package's modules. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { options } from "../../src/config/options.ts";
 import type { Option } from "../../src/option.ts";
+import { moduleFiles } from "./bundle.ts";
 
-/** Writes the declarations that the module needs to a folder, and no others. */
+/** Writes the declarations that the modules need to a folder, and no others. */
 export function writeTypes(outdir: string): void {
   const compiler = "node_modules/typescript/bin/tsc";
   execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], { stdio: "inherit" });
   const index = join(outdir, "index.d.ts");
   writeFileSync(index, withOptions(readFileSync(index, "utf8")));
   const needed = new Set<string>();
-  follow(index, needed);
+  for (const file of moduleFiles) follow(join(outdir, file.replace(/js$/, "d.ts")), needed);
   for (const file of readdirSync(outdir, { recursive: true, encoding: "utf8" })) {
     const path = join(outdir, file);
     if (needed.has(path)) makeOptional(path);

@@ -40,6 +40,8 @@ export interface Verified {
 export interface HasherOptions {
   /** How many hashes are made at the same time. Each needs 19 MiB. @default 1, and 2 from four processors */
   threads?: number;
+  /** Whether to hash in the calling thread, which does nothing else meanwhile. @default false */
+  isHere?: boolean;
   /** Called with the time of each hash in its thread, in seconds. @default does nothing */
   onHash?: (seconds: number) => void;
 }
@@ -58,7 +60,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** The hasher of the main thread. It starts a thread at the first call. Throws StartError if this version of Node cannot hash. */
+/** The hasher of the main thread. It starts a thread at the first call, unless it hashes here. Throws StartError if this version of Node cannot hash. */
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
   if (crypto.argon2Sync === undefined)
     throw new StartError(`passwords need Node 24.7 or later, and this is ${process.version}.`);
@@ -67,6 +69,7 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
 
 class ThreadedHasher implements PasswordHasher {
   readonly #threads: number;
+  readonly #isHere: boolean;
   readonly #onHash: (seconds: number) => void;
   /** The threads that run, each with the call that it works on. */
   readonly #workers = new Map<Worker, Pending | undefined>();
@@ -78,8 +81,13 @@ class ThreadedHasher implements PasswordHasher {
   #seconds = 0.03;
   #isClosed = false;
 
-  constructor({ threads = availableParallelism() < 4 ? 1 : 2, onHash = () => {} }: HasherOptions) {
+  constructor({
+    threads = availableParallelism() < 4 ? 1 : 2,
+    isHere = false,
+    onHash = () => {},
+  }: HasherOptions) {
     this.#threads = threads;
+    this.#isHere = isHere;
     this.#onHash = onHash;
   }
 
@@ -117,6 +125,7 @@ class ThreadedHasher implements PasswordHasher {
   async #run(task: HashTask, network: string, gone: AbortSignal | undefined): Promise<Uint8Array> {
     if (this.#isClosed) throw new Problem("UNAVAILABLE", "The service stops.");
     if (gone?.aborted === true) throw clientWentAway();
+    if (this.#isHere) return crypto.argon2Sync("argon2id", task);
     const ofNetwork = this.#waitingOf.get(network) ?? 0;
     if (ofNetwork >= most.ofNetwork)
       throw new Problem(

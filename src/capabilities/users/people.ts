@@ -10,6 +10,7 @@ import type { JoinedCommit, Participant } from "../../http/participant.ts";
 import type { Callers, Data } from "../../http/service.ts";
 import { decide, proposeNew } from "../../http/writes/decide.ts";
 import { hooksForMany } from "../../http/writes/hooks.ts";
+import { isInMemory } from "../../store/address.ts";
 import type { Change } from "../../store/port/commit.ts";
 import { Audit } from "./audit.ts";
 import type { Profiles } from "./flows.ts";
@@ -47,9 +48,10 @@ export function openUsers(
   const records = new UserRecords(store, settings.collection);
   const passwords =
     call === undefined
-      ? createPasswordHasher({ onHash: (seconds) => meter?.onHash(seconds) })
+      ? createPasswordHasher({ onHash: (seconds) => meter?.onHash(seconds), isHere: isInMemory(address) })
       : joinPasswordHasher(call);
-  const folder = settings.keepsMails && !settings.logsMails ? new MailFolder(address) : undefined;
+  const hasFiles = !isInMemory(address);
+  const folder = settings.keepsMails && !settings.logsMails && hasFiles ? new MailFolder(address) : undefined;
   const mail = new MailQueue({
     records,
     vault: { seal: (...of) => vault().seal(...of), open: (...of) => vault().open(...of) },
@@ -148,6 +150,12 @@ export function openUsers(
     metrics:
       meter && metricsOf({ counts: meter, passwords, mail, sessions: () => records.count("_sessions"), now }),
     methods: () => ({ ...hashMethods(passwords), keptMails: async () => mail.kept() }),
+    inTests: {
+      mail: async () => {
+        await mail.sent();
+        return mail.kept().toReversed();
+      },
+    },
     firstLink: async () => users.administration.inviteFirst(),
     ...(folder && !readOnly && { announced: { mail: `each mail is a file in ${folder.path}` } }),
     prepare: async () => {

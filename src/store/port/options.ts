@@ -17,6 +17,9 @@ export const withoutHistory =
 /** The bytes of one change in `keepBytes`, in addition to its text. */
 export const bytesOfChange = 100;
 
+/** The path of a SQLite store in memory. Only code can have it: no configuration and no command can name it. */
+export const memoryPath = ":memory:";
+
 /** Options of an open store. Each has a default. */
 export interface StoreOptions {
   /** Called once if the store fails permanently. The program must then end. @default does nothing */

@@ -7,11 +7,12 @@ import { StartError } from "../../errors.ts";
 import { Damage } from "../core/checksums.ts";
 import type { Engine } from "../core/driver.ts";
 import { hadEver, ignoreBegin, scannedIn } from "../core/driver.ts";
+import { HotPages } from "../core/hot-pages.ts";
 import { StoredKeys } from "../core/key-plans.ts";
 import { ExpectedEnd } from "../core/loads.ts";
 import { walkAtOnce } from "../core/walk.ts";
 import type { OpenKeys } from "../port/keys.ts";
-import type { ResolvedStoreOptions } from "../port/options.ts";
+import { memoryPath, type ResolvedStoreOptions } from "../port/options.ts";
 import type { StoreReader } from "../port/store.ts";
 import type { WriterSettings } from "./commit/protocol.ts";
 import {
@@ -36,6 +37,7 @@ import {
 } from "./file/open-file.ts";
 import { requireIntact } from "./file/seal.ts";
 import { otherFiles, sharesFiles } from "./file/watch.ts";
+import { QueryThreads } from "./list/query-threads.ts";
 import { createMarksMemory, damageIn, expectedEndIn, Marks } from "./marks.ts";
 import { Reader, Scans } from "./read/reader.ts";
 import { PlanRunner, readCatalogue, storePlans } from "./sqlite-dialect.ts";
@@ -113,7 +115,20 @@ async function openOn(
     database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
     store = new SqliteDriver(
-      { ...settings, database, health, expectedEnd, marks: new Marks(memory) },
+      {
+        ...settings,
+        database,
+        readers: {
+          reader: new Reader(database, new HotPages({ keepsFirst: true })),
+          plans: new PlanRunner(database),
+        },
+        connect: () => openForReading(path),
+        createQueries: (parts) => new QueryThreads({ path, ...parts }),
+        hasUpkeep: settings.lock !== undefined,
+        health,
+        expectedEnd,
+        marks: new Marks(memory),
+      },
       writer,
     );
     return store;
@@ -159,7 +174,7 @@ function openSqliteReader(path: string): StoreReader {
 
 function readerOf(path: string, database: DatabaseSync): StoreReader {
   const reader = new Reader(database);
-  const scans = new Scans(path);
+  const scans = new Scans(() => openForReading(path));
   let known: ReturnType<typeof readCatalogue> | undefined;
   /** Read late, so that a damaged declaration does not end a check of the other data. */
   const catalogue = () => {
@@ -278,10 +293,12 @@ function createFile(path: string): void {
 
 /** Opens SQLite files. Only one process can open a file for writing. */
 export const sqliteEngine: Engine<{ path: string }> = {
-  open: async (address, options) =>
-    options.attachment === undefined
+  open: async (address, options) => {
+    if (address.path === memoryPath) return (await import("./memory/memory-store.ts")).openInMemory(options);
+    return options.attachment === undefined
       ? openSqliteStore(await intactPath(address), options)
-      : joinSqliteStore(options.attachment as SqliteAttachment, options),
+      : joinSqliteStore(options.attachment as SqliteAttachment, options);
+  },
   openReader: async (address) => openSqliteReader(await intactPath(address)),
   openKeys: async (address) => openSqliteKeys(await intactPath(address)),
   openSource: async (address) =>

@@ -15,7 +15,6 @@ import {
   textLength,
 } from "../core/driver.ts";
 import type { FiguresOf } from "../core/figures.ts";
-import { HotPages } from "../core/hot-pages.ts";
 import type { KeyChange } from "../core/key-plans.ts";
 import { type ExpectedEnd, Loads } from "../core/loads.ts";
 import type { GroupsQuery, PageQuery } from "../core/related.ts";
@@ -38,28 +37,42 @@ import type { Plan } from "../sql/plans.ts";
 import { beginLoad, Commits, type WriterConnection, WriterRequests } from "./commit/writer-client.ts";
 import { InvalidStateError } from "./file/failures.ts";
 import type { Lock } from "./file/lock.ts";
-import { createLogReader, pageBytes } from "./file/log-state.ts";
-import { QueryThreads } from "./list/query-threads.ts";
+import { createLogReader, databaseBytes, pageBytes } from "./file/log-state.ts";
+import type { Queries, QueriesOptions } from "./list/query-threads.ts";
 import { type Marks, SharedCatalogue } from "./marks.ts";
 import { HotResources } from "./read/hot-reads.ts";
 import { ReadBatch } from "./read/read-batch.ts";
-import { Reader, Scans } from "./read/reader.ts";
+import { type Reader, Scans } from "./read/reader.ts";
 import { Sizes } from "./read/sizes.ts";
-import { PlanRunner, storePlans } from "./sqlite-dialect.ts";
+import { type PlanRunner, storePlans } from "./sqlite-dialect.ts";
 import { Background } from "./upkeep/background.ts";
 import type { Health } from "./upkeep/health.ts";
 import { unfinishedErasures } from "./writer/file-erasure.ts";
 
+/** Where the driver reads short reads. */
+export interface Readers {
+  readonly reader: Reader;
+  readonly plans: PlanRunner;
+}
+
 /** The parts of the driver. */
 export interface SqliteDriverParts extends ResolvedStoreOptions {
-  path: string;
+  /** Absent if the store is in memory. */
+  path: string | undefined;
+  /** The connection for reading. It is that of the writer if the store is in memory. */
   database: DatabaseSync;
+  readers: Readers;
+  /** Opens a connection for one scan. */
+  connect: () => DatabaseSync;
+  createQueries: (options: QueriesOptions) => Queries;
   health: Health;
   marks: Marks;
   /** The memory of `marks`. */
   memory: SharedArrayBuffer;
-  /** Absent if another thread has opened the store, and this one has joined. */
+  /** Absent if another thread has opened the store, and this one has joined, or if the store is in memory. */
   lock: Lock | undefined;
+  /** Whether this thread builds indexes and removes old data. One thread of the process does. */
+  hasUpkeep: boolean;
   expectedEnd: ExpectedEnd;
 }
 
@@ -81,10 +94,9 @@ export class SqliteDriver implements Driver {
   readonly #parts: SqliteDriverParts;
   readonly #database: DatabaseSync;
   readonly #health: Health;
-  readonly #reader: Reader;
-  readonly #runner: PlanRunner;
+  readonly #readers: Readers;
   readonly #scans: Scans;
-  readonly #threads: QueryThreads;
+  readonly #queries: Queries;
   readonly #sizes: Sizes;
   readonly #reads: ReadBatch;
   readonly #hot: HotResources;
@@ -101,23 +113,21 @@ export class SqliteDriver implements Driver {
   #closed: Promise<void> | undefined;
 
   constructor(parts: SqliteDriverParts, writer: WriterConnection) {
-    const { path, database, health, marks, queryMs, lock } = parts;
+    const { database, health, marks, queryMs, readers } = parts;
     this.#parts = parts;
     this.#database = database;
     this.#health = health;
     this.#hot = new HotResources(marks);
-    this.#reader = new Reader(database, new HotPages({ keepsFirst: true }));
-    this.#runner = new PlanRunner(database);
-    this.#scans = new Scans(path);
-    this.#reads = new ReadBatch(this.#reader, { health, marks });
-    this.#threads = new QueryThreads({
-      path,
+    this.#readers = readers;
+    this.#scans = new Scans(parts.connect);
+    this.#reads = new ReadBatch(readers, { health, marks });
+    this.#queries = parts.createQueries({
       maxMs: queryMs,
       onProblem: (problem) => health.damage.seen(problem),
       toError: ({ failure, reason }) => this.#reads.problemOf(failure, reason) ?? new Error(reason),
     });
     this.#sizes = new Sizes({
-      measure: (collections) => this.#threads.sizes(collections),
+      measure: (collections) => this.#queries.sizes(collections),
       maxWaitMs: maxSizesWaitMs,
     });
     this.#shared = new SharedCatalogue(database, marks);
@@ -142,7 +152,6 @@ export class SqliteDriver implements Driver {
     });
     this.#background = new Background({
       ...parts,
-      hasUpkeep: lock !== undefined,
       requests: this.#requests,
       isLoading: () => this.#loads.isInProgress,
     });
@@ -168,22 +177,22 @@ export class SqliteDriver implements Driver {
   }
 
   #readResource(collection: NumberedCollection, id: string, ended: number): Stored | undefined {
-    const resource = this.#reader.resource(collection, id);
+    const resource = this.#readers.reader.resource(collection, id);
     if (resource !== undefined) this.#hot.keep(collection, resource, ended);
     return resource;
   }
 
   read<T>(plan: () => Plan<T>, { isSingle = false, lengthOf: length }: ReadHow<T> = {}): Promise<T> {
-    const work = () => this.#runner.run(plan());
-    return this.#reads.run(isSingle ? work : () => this.#reader.inSnapshot(work), length);
+    const work = () => this.#readers.plans.run(plan());
+    return this.#reads.run(isSingle ? work : () => this.#readers.reader.inSnapshot(work), length);
   }
 
   async page(collection: NumberedCollection, query: PageQuery, client: AskClient): Promise<Page> {
     if (isQuick(query, builtIndexes(collection))) {
-      const page = await this.#reads.run(() => this.#reader.page(collection, query), lengthOf);
+      const page = await this.#reads.run(() => this.#readers.reader.page(collection, query), lengthOf);
       if (page.total !== undefined || query.count !== true) return page;
     }
-    return this.#threads.list("page", [collection, query], client?.());
+    return this.#queries.list("page", [collection, query], client?.());
   }
 
   async referring(
@@ -191,19 +200,22 @@ export class SqliteDriver implements Driver {
     query: GroupsQuery,
     client: AskClient,
   ): Promise<ReferringGroups> {
-    const few = await this.#reads.run(() => this.#reader.referringIfFew(collection, query), groupsLength);
-    return few ?? this.#threads.list("referring", [collection, query], client?.());
+    const few = await this.#reads.run(
+      () => this.#readers.reader.referringIfFew(collection, query),
+      groupsLength,
+    );
+    return few ?? this.#queries.list("referring", [collection, query], client?.());
   }
 
   figures(collection: NumberedCollection, query: FiguresOf, client: AskClient): Promise<Figures> {
-    return this.#threads.list("figures", [collection, query], client?.());
+    return this.#queries.list("figures", [collection, query], client?.());
   }
 
   async logHeads(names: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const known = names.map((name) => this.find(name)).filter((each) => each !== undefined);
-    const headOf = (each: NumberedCollection) => this.#runner.run(storePlans.historyOf(each).head());
+    const headOf = (each: NumberedCollection) => this.#readers.plans.run(storePlans.historyOf(each).head());
     const read = () => new Map(known.map((each) => [each.name, headOf(each)]));
-    return this.#reads.run(() => this.#reader.inSnapshot(read));
+    return this.#reads.run(() => this.#readers.reader.inSnapshot(read));
   }
 
   async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
@@ -215,12 +227,14 @@ export class SqliteDriver implements Driver {
   }
 
   async sizes(collections: readonly NumberedCollection[]): Promise<ReadonlyMap<string, number>> {
-    const read = () => collections.map((collection) => ({ collection, ...this.#reader.head(collection) }));
+    const read = () =>
+      collections.map((collection) => ({ collection, ...this.#readers.reader.head(collection) }));
     return this.#sizes.of(await this.#reads.run(read));
   }
 
   async statistics(): Promise<StoreStatistics> {
     const { path } = this.#parts;
+    if (path === undefined) return { bytes: databaseBytes(this.#database), logBytes: 0, logWaitingBytes: 0 };
     const sizeOf = (file: string) =>
       stat(file).then(
         ({ size }) => size,
@@ -320,6 +334,7 @@ export class SqliteDriver implements Driver {
   attach(): StoreAttachment | undefined {
     const { path, memory, readOnly } = this.#parts;
     if (readOnly) return undefined; // any thread can open it for reading
+    if (path === undefined) throw new Error("Only the thread that has opened a store in memory can use it.");
     const writer = this.#writer.connect();
     const attachment: SqliteAttachment = { path, marks: memory, writer };
     return { attachment, transfer: [writer] };
@@ -346,11 +361,11 @@ export class SqliteDriver implements Driver {
   async #close(): Promise<void> {
     await Promise.all([this.#background.stop(), this.#reads.drained(), this.#commits.drained()]);
     this.#scans.close();
-    await this.#threads.close();
+    await this.#queries.close();
     // Before the writer, whose connection is then the last one and tidies up. After a failure, the connection stays open until
     // the process ends, because SQLite would move the log into the file with the last connection.
     if (this.#health.now.kind === "failed") leftOpen.push(this.#database);
-    else this.#database.close();
+    else if (this.#parts.path !== undefined) this.#database.close();
     try {
       await this.#writer.close();
     } finally {

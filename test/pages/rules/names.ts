@@ -19,6 +19,7 @@ const ofOthers = new Set([
   "--quick",
   "--require",
   "--shard",
+  "--test",
   "--times",
   "--together",
   "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -4,6 +4,7 @@
  * between the sending and its record, the mail comes again with the same Message-ID.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../clock.ts";
 import { type Collection, openCollection } from "../../../collection/collection.ts";
 import { readIndexes } from "../../../collection/indexes.ts";
@@ -201,6 +202,11 @@ export class MailQueue {
     this.wake();
     await this.#loop;
     await Promise.all(this.#sending.values());
+  }
+
+  /** Resolves when no mail waits, or when the queue stops. */
+  async sent(): Promise<void> {
+    while ((await this.state()).waiting > 0 && !this.#stopping.signal.aborted) await delay(1);
   }
 
   /** The last mails that were kept instead of sent, the latest first. Only the thread that was started has them. */

@@ -33,6 +33,11 @@ export function pageBytes(database: DatabaseSync): number {
   return Number(database.prepare("pragma page_size").get()?.page_size);
 }
 
+/** The size of a database in bytes. */
+export function databaseBytes(database: DatabaseSync): number {
+  return Number(database.prepare("pragma page_count").get()?.page_count) * pageBytes(database);
+}
+
 /**
  * Flushes the log to the disk. A killed process can leave a commit that is not flushed. SQLite treats this commit as durable,
  * and a retry can get its stored response. Opening and closing the log here loses no locks, because SQLite locks only the

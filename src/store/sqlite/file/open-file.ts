@@ -192,7 +192,8 @@ function applicationIdOf(database: DatabaseSync): number {
   return Number(database.prepare("pragma application_id").get()?.application_id);
 }
 
-function createTables(database: DatabaseSync): void {
+/** Creates the tables of an empty store. */
+export function createTables(database: DatabaseSync): void {
   // Before the tables, so that they are written through the log. Only this change of the mode uses a rollback journal.
   database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables}`);

@@ -38,8 +38,8 @@ export interface QueryRequest {
   asked: QueryTask;
   /** Unix time in milliseconds. Infinity for sizes: they have a time of their own, which ends with an estimate. */
   deadline: number;
-  /** One Int32. Any value except 0 cancels the query. */
-  cancelled: SharedArrayBuffer;
+  /** One Int32. Any value except 0 cancels the query. Absent if nothing can cancel it. */
+  cancelled?: SharedArrayBuffer;
 }
 
 /** A message of a thread. The first one is `ready`. Each of the others answers a request. */
@@ -53,9 +53,11 @@ export type QueryAnswer =
   | { kind: "refused"; code: ProblemCode; detail: string }
   | { kind: "failed"; failure: ReturnType<typeof failureOf>; reason: string };
 
-/** The options of the threads. */
-export interface QueryThreadsOptions {
-  path: string;
+/** Reads lists that no index supports. */
+export type Queries = Pick<QueryThreads, "list" | "sizes" | "close">;
+
+/** What reading such lists depends on. */
+export interface QueriesOptions {
   /** The most time for a list, in milliseconds, without its wait and the start of a thread. */
   maxMs: number;
   /** Called with the error for a refused query. Returns it. */
@@ -64,8 +66,29 @@ export interface QueryThreadsOptions {
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
 }
 
+/** The options of the threads. */
+export interface QueryThreadsOptions extends QueriesOptions {
+  path: string;
+}
+
+/** What was read, or `unfinished`. Throws the error for a query that was refused or has failed. */
+export function resultOf(answer: QueryAnswer, { onProblem, toError }: QueriesOptions): unknown {
+  switch (answer.kind) {
+    case "read":
+      return answer.result;
+    case "interrupted":
+      return unfinished;
+    case "refused":
+      throw onProblem(new Problem(answer.code, answer.detail));
+    case "missing":
+      throw new HistoryMissing(answer.since);
+    case "failed":
+      throw toError(answer);
+  }
+}
+
 /** The part of `maxMs` for the size of one collection. */
-const sizeShare = 1 / 4;
+export const sizeShare = 1 / 4;
 
 interface Job {
   asked: QueryTask;
@@ -147,11 +170,11 @@ export class QueryThreads {
       maxMs,
       cancelled: new SharedArrayBuffer(4),
       resolve: (answer) => {
-        if (answer.kind === "refused")
-          reject(this.#options.onProblem(new Problem(answer.code, answer.detail)));
-        else if (answer.kind === "missing") reject(new HistoryMissing(answer.since));
-        else if (answer.kind === "failed") reject(this.#options.toError(answer));
-        else resolve(answer.kind === "interrupted" ? unfinished : answer.result);
+        try {
+          resolve(resultOf(answer, this.#options));
+        } catch (error) {
+          reject(error);
+        }
       },
       reject,
     };
@@ -205,7 +228,8 @@ function closed(): Problem {
   return new Problem("UNAVAILABLE", "The store was closed.");
 }
 
-function tooExpensive(asked: QueryTask, maxMs: number): Problem {
+/** The error for a query that did not end in its time. */
+export function tooExpensive(asked: QueryTask, maxMs: number): Problem {
   if (asked.name === "sizes") return closed();
   const [collection] = asked.args;
   if (asked.name === "figures") return figuresTooExpensive(asked.args[1], collection, maxMs);

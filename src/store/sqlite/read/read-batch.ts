@@ -17,13 +17,13 @@ interface Read {
 
 /** Runs reads in batches, and turns errors of SQLite into errors for the client. */
 export class ReadBatch {
-  readonly #reader: Reader;
+  readonly #readers: { readonly reader: Reader };
   readonly #health: Health;
   readonly #marks: Marks;
   readonly #batch: Batch<Read, unknown>;
 
-  constructor(reader: Reader, { health, marks }: { health: Health; marks: Marks }) {
-    this.#reader = reader;
+  constructor(readers: { readonly reader: Reader }, { health, marks }: { health: Health; marks: Marks }) {
+    this.#readers = readers;
     this.#health = health;
     this.#marks = marks;
     this.#batch = new Batch({ perform: (reads) => this.#perform(reads) });
@@ -63,7 +63,7 @@ export class ReadBatch {
     const perform = () => this.#performInTurn(reads, ended);
     if (reads.length === 1) return perform();
     try {
-      return this.#reader.inSnapshot(perform);
+      return this.#readers.reader.inSnapshot(perform);
     } catch (error) {
       throw this.#toClientError(error); // the snapshot cannot begin or end
     }

@@ -26,7 +26,6 @@ import { toPlace } from "../../port/log-place.ts";
 import { type Figures, maxPageBytes, type Page, type ReferringGroups } from "../../port/page.ts";
 import type { Stored } from "../../port/stored.ts";
 import { isOfWords } from "../file/failures.ts";
-import { openForReading } from "../file/open-file.ts";
 import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import { withBigIntsIfNeeded } from "../file/wide-integers.ts";
 import {
@@ -415,16 +414,17 @@ const chunk = 256;
 
 /** The scans in progress. Each has its own connection. The log cannot become shorter before a scan ends. */
 export class Scans {
-  readonly #path: string;
+  readonly #connect: () => DatabaseSync;
   readonly #open = new Set<DatabaseSync>();
 
-  constructor(path: string) {
-    this.#path = path;
+  /** `connect` opens a connection for one scan. */
+  constructor(connect: () => DatabaseSync) {
+    this.#connect = connect;
   }
 
   /** Every resource of each collection in the order of ids. The snapshot starts when the caller asks for the first one. */
   async *scanEach(collections: readonly ScannedCollection[]): AsyncGenerator<Stored> {
-    const database = openForReading(this.#path);
+    const database = this.#connect();
     this.#open.add(database);
     try {
       database.exec("begin");

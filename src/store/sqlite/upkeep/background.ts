@@ -14,7 +14,9 @@ import { watchFiles } from "../file/watch.ts";
 import type { Health } from "./health.ts";
 
 /** The parts of a store that the background work uses. */
-export interface BackgroundParts extends LongLogParts {
+export interface BackgroundParts extends Omit<LongLogParts, "path"> {
+  /** Absent if the store is in memory, and no file needs care. */
+  path: string | undefined;
   sweepMs: number;
   onInfo: (text: string) => void;
 }
@@ -27,24 +29,32 @@ export class Background {
   readonly #parts: BackgroundParts;
   readonly #scheduler = new Scheduler();
   readonly #buildIndexesNow: () => void;
-  readonly #stopWatching: () => void;
-  readonly #endCheck: () => Promise<void>;
-  readonly #log: LongLog;
+  readonly #stopCare: () => Promise<void>;
 
   constructor(parts: BackgroundParts) {
-    const { path, database, hasUpkeep, health } = parts;
+    const { path, hasUpkeep } = parts;
     this.#parts = parts;
     this.#buildIndexesNow = hasUpkeep ? this.#scheduleBuilds() : () => {};
     if (hasUpkeep) this.#scheduleTrims();
-    this.#log = new LongLog(parts);
-    this.#stopWatching = watchFiles(path, database, {
+    this.#stopCare = path === undefined ? async () => {} : this.#careFor({ ...parts, path });
+  }
+
+  /** Watches and checks the file, and keeps its log short. Returns a function that ends this. */
+  #careFor(parts: BackgroundParts & LongLogParts): () => Promise<void> {
+    const { path, database, hasUpkeep, health } = parts;
+    const log = new LongLog(parts);
+    const stopWatching = watchFiles(path, database, {
       onGone: (reason) => health.fail(reason),
       onTick: () => {
         this.#probe();
-        this.#log.check();
+        log.check();
       },
     });
-    this.#endCheck = hasUpkeep ? startCheck(path, parts) : async () => {};
+    const endCheck = hasUpkeep ? startCheck(path, parts) : async () => {};
+    return async () => {
+      stopWatching();
+      await Promise.all([endCheck(), log.stop()]);
+    };
   }
 
   /** Builds indexes and search words now, and whenever the function that it returns is called. */
@@ -81,8 +91,7 @@ export class Background {
 
   /** Ends the work. The next start continues it. */
   async stop(): Promise<void> {
-    this.#stopWatching();
-    await Promise.all([this.#scheduler.stop(), this.#endCheck(), this.#log.stop()]);
+    await Promise.all([this.#scheduler.stop(), this.#stopCare()]);
   }
 
   /** Finds out whether a full disk has space again. Without this, only a write could notice it. */

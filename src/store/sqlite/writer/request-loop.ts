@@ -23,7 +23,7 @@ const names: ReadonlySet<string> = new Set<keyof ConnectionTasks>([
 ]);
 
 /** Whether a request is about the connection of its thread. */
-function isAboutConnection(request: WriterRequest): request is RequestFor<keyof ConnectionTasks> {
+export function isAboutConnection(request: WriterRequest): request is RequestFor<keyof ConnectionTasks> {
   return names.has(request.name);
 }
 

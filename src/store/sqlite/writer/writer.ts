@@ -82,6 +82,11 @@ export class Writer {
     return this.#transactions.failure;
   }
 
+  /** Whether the transaction of an import is open. */
+  get isLoading(): boolean {
+    return this.#transactions.isKeptOpen;
+  }
+
   /** Writes the commits of all requests in one transaction. Returns an answer to each request. */
   commit(requests: readonly Parameters<Tasks["commit"]>[]): WriterAnswer[] {
     const find = (number: number) => collectionOf(this.#parts.collections, number);
@@ -178,6 +183,16 @@ const cacheKibibytes = 4 * 1024;
 export function openWriter(settings: WriterSettings, meter?: CommitMeter): Writer {
   const database = openToWrite(settings);
   flushLog(settings.path);
+  return createWriter(database, settings, meter);
+}
+
+/** A writer on an open connection. `path` is absent if the database is in memory. */
+export function createWriter(
+  database: DatabaseSync,
+  settings: Pick<WriterSettings, "history" | "receipts" | "marks"> & { path?: string },
+  meter?: CommitMeter,
+): Writer {
+  const { path } = settings;
   const collections = new Map<number, NumberedCollection>();
   const heads = new Heads(database);
   const ids = new IntegerIds();
@@ -191,7 +206,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     database,
     heads,
     marks,
-    findLostFile: createFileCheck(settings.path),
+    findLostFile: path === undefined ? () => undefined : createFileCheck(path),
     meter,
   });
   const migrations = createMigrations(database, heads);
@@ -204,7 +219,7 @@ export function openWriter(settings: WriterSettings, meter?: CommitMeter): Write
     marks,
     transactions,
   });
-  transactions.run(() => noteFiles(settings.path, database));
+  if (path !== undefined) transactions.run(() => noteFiles(path, database));
   const resources = new Resources({ database, heads, entries, search, isLogged, marks });
   const writing = {
     database,

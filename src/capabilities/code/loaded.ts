@@ -45,9 +45,10 @@ async function open(
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
   const warn = (text: string) => log.warn(text);
-  const hooks = await openWriteHooks(settings, { limits, collections, warn });
-  const computed = await openComputed(core, settings, warn);
   const meter = new CodeMeter();
+  const counting = core.isMetered ? meter : undefined;
+  const hooks = await openWriteHooks(settings, { limits, collections, warn }, counting);
+  const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { meter, replaced });
   const { routes, consumers, jobs } = work ?? {};
   return {
@@ -88,9 +89,10 @@ async function open(
 async function openWriteHooks(
   settings: CodeSettings,
   around: AroundHooks,
+  meter?: CodeMeter,
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size + settings.computed.size === 0) return undefined;
-  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around);
+  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, meter);
 }
 
 async function openComputed(
@@ -169,6 +171,6 @@ export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
     const { warningsAboutComputed } = await import("./computed/computed-warnings.ts");
     return [...warningsAboutComputed(computed, collections), ...warningsAbout(consumers, access)];
   },
-  openWriteHooks,
+  openWriteHooks: (settings, around) => openWriteHooks(settings, around),
   open,
 };

@@ -51,3 +51,40 @@ test("calls of functions, their failures and lost workers are counted", async (t
     [1],
   );
 });
+
+const hooked = `
+import { refuse } from "holdfast";
+
+export default {
+  metrics: "127.0.0.1:0",
+  threads: 1,
+  collections: {
+    things: {
+      hooks: {
+        before: ({ resource }) => { if (resource.fails) throw new Error("no luck"); },
+        validate: ({ resource }) => { if (resource.refused) refuse("No"); },
+      },
+      computed: { double: { from: ["count"], schema: { type: "number" }, value: ({ count = 0 }) => 2 * count } },
+    },
+  },
+};
+`;
+
+test("calls of hooks and computed attributes are counted, and a refusal is no failure", async (t) => {
+  const { send, metrics } = await startFor(t, { module: hooked, isWatched: false });
+  for (const content of [{ count: 1 }, { refused: true }, { fails: true }])
+    await send({ method: "POST", path: "/api/v1/things", content }, { mayFail: true });
+  const found = readExposition(await (await fetch(String(metrics))).text());
+  const calls = found
+    .all("holdfast_code_seconds_count")
+    .map(({ labels: { kind, name }, value }) => [kind, name, value]);
+  assert.deepEqual(calls.sort(), [
+    ["before", "things", 3],
+    ["computed", "things", 2],
+    ["validate", "things", 2],
+  ]);
+  const failures = found
+    .all("holdfast_code_failures_total")
+    .map(({ labels: { kind, reason } }) => [kind, reason]);
+  assert.deepEqual(failures, [["before", "throw"]]);
+});

@@ -2,15 +2,17 @@
 import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
 import { StartError } from "../../../errors.ts";
 import type { CodeSettings } from "../settings.ts";
+import type { CodeMeter } from "../work/code-meter.ts";
 import type { HookRunner } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
-/** Opens the hooks and the computed attributes of all collections. */
+/** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. */
 export async function openHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
+  meter?: CodeMeter,
 ): Promise<OpenWriteHooks> {
-  const runner = await openHookRunner(settings, warn);
+  const runner = await openHookRunner(settings, warn, meter);
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -28,15 +30,26 @@ export async function openHooks(
 
 /** A worker for hooks; in an application, this thread. */
 export async function openHookRunner(
-  { module, functions, hookMs, memoryMb }: CodeSettings,
+  settings: CodeSettings,
   warn: (text: string) => void,
+  meter?: CodeMeter,
+): Promise<HookRunner> {
+  const plain = await openPlain(settings, (reason) => {
+    meter?.noteRestart();
+    warn(`The worker of the hooks ${whyEnded[reason]}.`);
+  });
+  return meter === undefined ? plain : meter.meteredHooks(plain);
+}
+
+async function openPlain(
+  { module, functions, hookMs, memoryMb }: CodeSettings,
+  onEnd: (reason: keyof typeof whyEnded) => void,
 ): Promise<HookRunner> {
   if (module === undefined) {
     const { HereRunner } = await import("./here-runner.ts");
     return new HereRunner(functions);
   }
   const { HookWorker } = await import("./hook-worker.ts");
-  const onEnd = (reason: keyof typeof whyEnded) => warn(`The worker of the hooks ${whyEnded[reason]}.`);
   return new HookWorker({ module, hookMs, memoryMb, onEnd });
 }
 

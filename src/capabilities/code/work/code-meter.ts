@@ -1,7 +1,8 @@
-/** Counts the calls of functions that may wait, for the metrics. */
+/** Counts the calls of functions, for the metrics. */
 import { Histogram } from "../../../counters.ts";
 import { type Family, histogramSamples, type MetricsSource } from "../../../observe/metrics-source.ts";
-import type { CodeOutcome, CodeRunner } from "./code-runner.ts";
+import type { HookRunner } from "../hooks/hook-worker.ts";
+import type { CodeRunner } from "./code-runner.ts";
 
 /** Every metric of code, by name. */
 export const codeFamilies = {
@@ -9,13 +10,13 @@ export const codeFamilies = {
     type: "histogram",
     across: "sum",
     labels: ["kind", "name"],
-    help: "The time of a call of a function, by kind (such as route) and name",
+    help: "The time of a call of a function, by kind (before, validate, computed, route, consumer or job) and name",
   },
   holdfast_code_failures_total: {
     type: "counter",
     across: "sum",
     labels: ["kind", "name", "reason"],
-    help: "Calls of functions that failed, by kind, name and reason: throw, result, time, memory, exit or load",
+    help: "Calls of functions that failed, by kind, name and reason: throw, promise, result, time, memory, exit or load",
   },
   holdfast_code_restarts_total: {
     type: "counter",
@@ -48,9 +49,25 @@ export class CodeMeter implements MetricsSource {
       run: async (call) => {
         const begun = performance.now();
         const outcome = await runner.run(call);
-        this.#note(call.place, (performance.now() - begun) / 1_000, outcome);
+        const hasFailed = outcome.kind === "failed" && outcome.refusal === undefined;
+        this.#note(call.place, begun, hasFailed ? outcome.reason : undefined);
         return outcome;
       },
+      stop: () => runner.stop(),
+    };
+  }
+
+  /** The runner of hooks, whose calls are counted. */
+  meteredHooks(runner: HookRunner): HookRunner {
+    return {
+      call: async (place, input) => {
+        const begun = performance.now();
+        const output = await runner.call(place, input);
+        this.#note(place, begun, output.kind === "failed" ? output.reason : undefined);
+        return output;
+      },
+      ready: () => runner.ready(),
+      isFailing: () => runner.isFailing(),
       stop: () => runner.stop(),
     };
   }
@@ -72,22 +89,25 @@ export class CodeMeter implements MetricsSource {
   }
 
   /** What a function refuses is no failure of it. */
-  #note(place: string, took: number, outcome: CodeOutcome): void {
+  #note(place: string, begun: number, failure: string | undefined): void {
     const called = this.#called.get(place) ?? newCalled(place);
     this.#called.set(place, called);
-    called.histogram.observe(took);
-    if (outcome.kind === "done" || outcome.refusal !== undefined) return;
-    called.failures.set(outcome.reason, (called.failures.get(outcome.reason) ?? 0) + 1);
+    called.histogram.observe((performance.now() - begun) / 1_000);
+    if (failure !== undefined) called.failures.set(failure, (called.failures.get(failure) ?? 0) + 1);
   }
 }
 
-/** `routes.checkout.run` is the route `checkout`, and `collections.orders.after.mail.run` the consumer `orders/mail`. */
 function newCalled(place: string): Called {
-  const [first = "", ...others] = place.split(".");
-  const isConsumer = first === "collections";
-  const [name = "", , inCollection = ""] = others;
-  const labels = isConsumer
-    ? { kind: "consumer", name: `${name}/${inCollection}` }
-    : { kind: first.replace(/s$/, ""), name };
-  return { labels, histogram: new Histogram(seconds), failures: new Map() };
+  return { labels: labelsOf(place), histogram: new Histogram(seconds), failures: new Map() };
+}
+
+/**
+ * `routes.checkout.run` is the route `checkout`, `collections.orders.after.mail.run` the consumer `orders/mail`, and
+ * `collections.orders.hooks.before` the hook `before` of `orders`.
+ */
+function labelsOf(place: string): Called["labels"] {
+  const [first = "", name = "", member = "", inMember = ""] = place.split(".");
+  if (first !== "collections") return { kind: first.replace(/s$/, ""), name };
+  if (member === "after") return { kind: "consumer", name: `${name}/${inMember}` };
+  return { kind: member === "hooks" ? inMember : member, name };
 }

@@ -20,4 +20,4 @@ export type {
   RouteCall,
   RouteRequest,
 } from "./code/public.ts";
-export { forbid, job, refuse, respond, route } from "./code/public.ts";
+export { collection, forbid, job, refuse, respond, route } from "./code/public.ts";

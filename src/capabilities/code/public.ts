@@ -1,4 +1,6 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of functions. */
+import type { Consumer } from "./consumers/consumer.ts";
+
 export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
 export { type Job, type JobCall, type JobClients, job } from "./jobs/job.ts";
 export { type Responded, respond } from "./routes/respond.ts";
@@ -10,9 +12,8 @@ export {
   type RouteRequest,
   route,
 } from "./routes/route.ts";
+export { collection } from "./typed-collection.ts";
 export type { Acting } from "./work/acting.ts";
-
-import type { Consumer } from "./consumers/consumer.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */
 export interface CodeCaller {
@@ -45,16 +46,26 @@ export interface HookCall<Resource = PlainResource> {
   readonly now: Date;
 }
 
-/** Functions that take part in each write of a collection. They are synchronous, and do nothing but calculate. */
+/**
+ * Functions that take part in each write of a collection. They are synchronous, and do nothing but calculate. They are methods, because
+ * functions with the types of a schema must fit this type too.
+ */
 export interface Hooks<Resource = PlainResource> {
   /** The relations to single resources that the functions get in `related`. @default none */
   readonly with?: readonly string[];
   /** Returns the resource to store, or nothing to store what the request says. Runs before the schema is checked. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns only sometimes has this type
-  readonly before?: (call: HookCall<Resource>) => object | void;
+  before?(call: HookCall<Resource>): Completed<Resource> | void;
   /** Refuses the write with `refuse` or `forbid`, or returns. Runs after all rules, and also for deletes. */
-  readonly validate?: (call: HookCall<Resource>) => void;
+  validate?(call: HookCall<Resource>): void;
 }
+
+/** What `before` can return: the resource, or a part of it while other attributes are missing. */
+type Completed<Resource> = Resource extends PlainResource
+  ? PlainResource extends Resource
+    ? object
+    : Partial<Resource>
+  : Partial<Resource>;
 
 /** An attribute that the service computes from others, and stores. Clients can read it, and cannot change it. */
 export interface ComputedAttribute<Resource = PlainResource> {
@@ -69,13 +80,13 @@ export interface ComputedAttribute<Resource = PlainResource> {
 }
 
 /** The members of a declared collection that are code. */
-export interface CodeMembers {
+export interface CodeMembers<Resource = PlainResource> {
   /** Functions that take part in each write. @default none */
-  readonly hooks?: Hooks;
+  readonly hooks?: Hooks<Resource>;
   /** Attributes that the service computes from others, by name. @default none */
-  readonly computed?: Readonly<Record<string, ComputedAttribute>>;
+  readonly computed?: Readonly<Record<string, ComputedAttribute<Resource>>>;
   /** Functions that handle changes after their commit, by their names. @default none */
-  readonly after?: Readonly<Record<string, Consumer>>;
+  readonly after?: Readonly<Record<string, Consumer<Resource>>>;
 }
 
 /** Marks what `refuse` and `forbid` throw. Several copies of this file can be loaded, so a class would not do. */

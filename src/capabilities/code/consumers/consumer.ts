@@ -59,5 +59,5 @@ export interface Consumer<Resource = PlainResource> {
   /** Whether it also gets the changes that its own client makes. @default false */
   readonly own?: boolean;
   /** Handles a change. If it throws, the service calls it again later. */
-  readonly run: (call: ConsumerCall<Resource>) => unknown;
+  run(call: ConsumerCall<Resource>): unknown;
 }

@@ -63,6 +63,12 @@ export function functionMark(place: readonly string[]): object {
   return { [mark]: place.join(".") };
 }
 
+/** Whether a plain value has the mark of a function in it. */
+export function hasFunctionMark(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isFunctionMark(value) || Object.values(value).some(hasFunctionMark);
+}
+
 /** Whether a value has the form of a mark. */
 export function isFunctionMark(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, mark);

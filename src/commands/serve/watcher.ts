@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { namedFile, possibleFiles } from "../../config/file.ts";
 import type { FileContent } from "../../config/option-values.ts";
 import { forkProgram, processArguments } from "../../program.ts";
+import { hasFunctionMark } from "../../user-module.ts";
 import type { Environment, Flags, OnListening } from "../flags.ts";
 import { watchParent } from "../serve-command.ts";
 import { describeDifferences } from "./differences.ts";
@@ -41,6 +42,8 @@ class Watcher {
   #current: ServiceProcess | undefined;
   /** The configuration of the current process. */
   #content: FileContent = {};
+  /** The files of that configuration, as the current process has read them. */
+  #served: FileStates = new Map();
   /** The port of the last service. The next one gets it too if the configuration lets the service choose. */
   #port = 0;
   #exitCode = 0;
@@ -75,8 +78,14 @@ class Watcher {
       this.#printRefusal(reply);
       return next.kill();
     }
-    if (this.#isServing && isDeepStrictEqual(reply.content, this.#content)) return next.kill();
+    if (this.#isServing && this.#isServed(reply.content)) return next.kill();
     await this.#replace(next, reply.content);
+  }
+
+  /** Whether the current process serves this configuration. Its functions can have changed with any of its files. */
+  #isServed(content: FileContent): boolean {
+    if (!isDeepStrictEqual(content, this.#content)) return false;
+    return !hasFunctionMark(content) || isDeepStrictEqual(this.#files, this.#served);
   }
 
   async #read(next: ServiceProcess): Promise<FromService | undefined> {
@@ -90,14 +99,16 @@ class Watcher {
   /** Stops the current service, and starts the next one. */
   async #replace(next: ServiceProcess, content: FileContent): Promise<void> {
     if (this.#isServing) {
-      print([
-        "The configuration has changed, and the service restarts:",
-        ...describeDifferences(this.#content, content),
-      ]);
+      const differences = describeDifferences(this.#content, content);
+      print(
+        differences.length === 0
+          ? ["The code of the configuration has changed, and the service restarts."]
+          : ["The configuration has changed, and the service restarts:", ...differences],
+      );
       await this.#current?.stop();
     }
     if (this.#signal.aborted) return next.kill();
-    [this.#current, this.#content] = [next, content];
+    [this.#current, this.#content, this.#served] = [next, content, this.#files];
     const reply = await next.ask({ kind: "serve", port: this.#port });
     if (reply?.kind === "listening") {
       this.#noteAddress(reply.base);

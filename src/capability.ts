@@ -120,6 +120,8 @@ export interface RestOfConfiguration {
   /** The access rules of the declared collections, by name. */
   rules: ReadonlyMap<string, Rules>;
   administrators: readonly AdministratorRule[];
+  /** The start of the paths of collections; empty for the root. */
+  prefix: string;
   /** Whether clients can create collections that are not declared. */
   openCollections: boolean;
   isLocal: boolean;

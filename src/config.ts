@@ -203,6 +203,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const rest = () => ({
     ...declared(),
     administrators: auth()?.administrators ?? [],
+    prefix: get("prefix"),
     openCollections: get("openCollections") ?? declared().collections.size === 0,
     isLocal: isLocal(),
     isEmbedded,

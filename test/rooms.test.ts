@@ -119,6 +119,7 @@ const wordsInTheCore: Readonly<Record<string, number>> = {
   "readers.ts": 1, // a path that no prefix can have
   "server.ts": 1, // what a stop waits for
   "server/plugin.ts": 1, // a warning that names the option
+  "tasks/task-loop.ts": 1, // CODE_FAILED
   "store/port/options.ts": 1, // what a service without history lacks
   "testing.ts": 1, // the mails of a service for tests
 };

@@ -177,6 +177,28 @@ export abstract class CollectionReads<D, Name extends string, All> {
   /** The path of a resource. */
   protected pathOf(target: ResourceOrId<D>): string {
     const id = typeof target === "object" ? target.id : target;
+    if (isPathName(String(id)))
+      throw new TypeError(
+        `${JSON.stringify(id)} is not an id of a resource: the service has another path there.`,
+      );
     return `${this.path}/${encodeURIComponent(id)}`;
   }
+}
+
+/**
+ * Texts that no resource has as its id. In a path, they mean the collection, or another path of it. An id often comes from a request, so it
+ * must never lead there.
+ */
+const pathNames: ReadonlySet<string> = new Set([
+  "",
+  ".",
+  "..",
+  ..."_aggregate _batch _bulk _changes _deleted _deliveries _events _import _restore _retry _rotate _status _test _webhooks".split(
+    " ",
+  ),
+]);
+
+/** Whether a text cannot be the id of a resource. */
+export function isPathName(id: string): boolean {
+  return pathNames.has(id);
 }

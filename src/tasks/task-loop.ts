@@ -10,6 +10,9 @@ import { StoreClock } from "../store-clock.ts";
 import { ended, isAtWork, type Task } from "./task.ts";
 import type { TaskRecords } from "./task-records.ts";
 
+/** The errors of the service that a later attempt would meet again. */
+const lastingCodes: ReadonlySet<string> = new Set(["INTERNAL", "DATA_DAMAGED", "CODE_FAILED"]);
+
 /** Does the next step of a task. Returns how long it kept the writer busy, in milliseconds. */
 export type TaskStep = (task: Versioned<Task>, lease: Lease) => Promise<number>;
 
@@ -132,15 +135,10 @@ export class Tasks {
       return 1;
     } catch (error) {
       if (isOvertaken(error)) return 1; // it was cancelled, or another instance works on it
-      if (
-        error instanceof Problem &&
-        error.status >= 500 &&
-        error.code !== "INTERNAL" &&
-        error.code !== "DATA_DAMAGED"
-      )
-        return lookMs; // the same step can succeed later
+      if (error instanceof Problem && error.status >= 500 && !lastingCodes.has(error.code)) return lookMs; // the same step can succeed later
       const reason = error instanceof Problem ? error.message : "The service failed. Its log has the cause.";
-      if (!(error instanceof Problem)) warn(`the task ${task.value.id} failed: ${(error as Error).stack}`);
+      const cause = error instanceof Problem ? error.cause : (error as Error).stack;
+      if (cause !== undefined) warn(`the task ${task.value.id} failed: ${String(cause)}`);
       await records.commit([records.moved(task, ended(task.value, "failed", now(), reason))], now());
       return 1;
     }

@@ -154,9 +154,13 @@ function requireUsableRoutes(
   );
 }
 
-/** Throws StartError if a collection has the path of a route. */
-function requireFreePath({ name, path }: RouteSettings, { collections }: RestOfConfiguration): void {
+/** Throws StartError if a collection, or the service itself, has the path of a route. */
+function requireFreePath({ name, path }: RouteSettings, { collections, prefix }: RestOfConfiguration): void {
   const [, first = ""] = path.split("/");
+  if (prefix === "" && read.ownRootNames.includes(first))
+    throw new StartError(
+      `routes.${name}.path: the service uses /${first} itself. Choose another first segment, or a prefix other than "/".`,
+    );
   if (!collections.has(first)) return;
   throw new StartError(
     `routes.${name}.path: "${first}" is a collection, whose paths begin with it. Choose another first segment.`,

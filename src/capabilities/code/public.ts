@@ -104,8 +104,10 @@ export type Refusal =
 export function refuse(detail: string): never;
 export function refuse(path: string, detail: string, options?: { code?: string }): never;
 export function refuse(first: string, detail?: string, { code = "refused" }: { code?: string } = {}): never {
-  if (typeof first !== "string" || (detail !== undefined && typeof detail !== "string"))
-    throw new TypeError('refuse takes texts: refuse("title", "is taken"), or refuse("The dates overlap")');
+  if (![first, detail ?? "", code].every((each) => typeof each === "string"))
+    throw new TypeError(
+      'refuse takes texts: refuse("title", "is taken", { code: "taken" }), or refuse("The dates overlap")',
+    );
   const about: Refusal =
     detail === undefined
       ? { kind: "refused", path: [], detail: first, code }
@@ -124,8 +126,14 @@ function refusalError(about: Refusal): Error {
   return Object.assign(new Error(about.detail), { [refusal]: about });
 }
 
-/** What a thrown value refuses; `undefined` if it is any other error. */
+/** The longest text of a refusal, in characters. A longer one is cut off. */
+const maxLength = 1_000;
+
+/** What a thrown value refuses, as plain data; `undefined` if it is any other error. */
 export function refusalOf(thrown: unknown): Refusal | undefined {
-  if (!(thrown instanceof Error)) return undefined;
-  return (thrown as { [refusal]?: Refusal })[refusal];
+  const found = thrown instanceof Error ? (thrown as { [refusal]?: Refusal })[refusal] : undefined;
+  if (found === undefined) return undefined;
+  const detail = found.detail.slice(0, maxLength);
+  if (found.kind === "forbidden") return { kind: "forbidden", detail };
+  return { kind: "refused", path: [...found.path], detail, code: found.code.slice(0, maxLength) };
 }

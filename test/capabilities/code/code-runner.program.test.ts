@@ -28,7 +28,7 @@ const aborted = (signal) => new Promise((resolve) => {
   else signal.addEventListener("abort", end);
 });
 export default {
-  jobs: {
+  routes: {
     add: { run: async ({ a, b }) => ({ sum: a + b }) },
     nothing: { run: async () => {} },
     date: { run: async () => ({ at: { when: new Date(0) } }) },
@@ -89,7 +89,7 @@ async function openInside(t: TestContext): Promise<InsideFetch> {
 }
 
 const call = (name: string, more: Partial<CodeCall> = {}): CodeCall => ({
-  place: `jobs.${name}.run`,
+  place: `routes.${name}.run`,
   input: {},
   clients: {},
   timeoutMs: 60_000,
@@ -125,8 +125,11 @@ for (const [where, open] of [
     const failed = failureOf(await runner.run(call("fail")));
     assert.equal(failed.reason, "throw");
     assert.match(failed.message, /^Error: no luck\n.*module\.js/s);
-    assert.match(failureOf(await runner.run(call("text"))).message, /^It threw a string\./);
-    assert.match(failureOf(await runner.run(call("nosuch"))).message, /jobs\.nosuch\.run is not a function/);
+    assert.match(failureOf(await runner.run(call("text"))).message, /^It threw a text: text/);
+    assert.match(
+      failureOf(await runner.run(call("nosuch"))).message,
+      /routes\.nosuch\.run is not a function/,
+    );
   });
 
   test(`in ${where}, clients send requests, each as its caller`, async (t) => {
@@ -156,7 +159,7 @@ for (const [where, open] of [
     assert.deepEqual(await many(100), [100]);
     assert.deepEqual(await many(101), [
       100,
-      "One call of jobs.many.run can send 100 requests. Send several operations in one request with $batch.",
+      "One call of routes.many.run can send 100 requests. Send several operations in one request with $batch.",
     ]);
     assert.equal(((await many(3, 2)) as number[])[0], 2);
     assert.deepEqual(await many(101, 101), [101]);
@@ -167,7 +170,7 @@ for (const [where, open] of [
     await resultOf(runner, "keep", { clients: { client: await openInside(t) } });
     assert.match(
       String(await resultOf(runner, "late")),
-      /^The call of jobs\.keep\.run has ended\. Its clients send no further request\./,
+      /^The call of routes\.keep\.run has ended\. Its clients send no further request\./,
     );
   });
 
@@ -175,13 +178,13 @@ for (const [where, open] of [
     const { runner } = open(t, { ...tight, graceMs: 60_000 });
     assert.equal(
       await resultOf(runner, "slow", { timeoutMs: 1 }),
-      "jobs.slow.run has taken longer than 1 ms.",
+      "routes.slow.run has taken longer than 1 ms.",
     );
     const clients = { client: await openInside(t) };
     const used = String(await resultOf(runner, "slowUse", { timeoutMs: 1, clients }));
     assert.match(
       used,
-      /^jobs\.slowUse\.run has taken longer than 1 ms\. Its clients send no further request\./,
+      /^routes\.slowUse\.run has taken longer than 1 ms\. Its clients send no further request\./,
     );
     assert.equal(
       await resultOf(runner, "slow", { signal: AbortSignal.abort() }),
@@ -196,7 +199,7 @@ for (const [where, open] of [
   test(`in ${where}, a call that does not end has failed`, async (t) => {
     const { runner } = open(t);
     const hung = failureOf(await runner.run(call("hang", { timeoutMs: 1 })));
-    assert.deepEqual([hung.reason, hung.message], ["time", "jobs.hang.run has taken longer than 1 ms."]);
+    assert.deepEqual([hung.reason, hung.message], ["time", "routes.hang.run has taken longer than 1 ms."]);
     assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
   });
 
@@ -233,7 +236,7 @@ for (const [name, reason, message] of [
   ["loop", "time", /code that never waits, such as an endless loop/],
   ["exit", "exit", /such as with process\.exit\(\)/],
   ["memory", "memory", /more than 32 MiB of memory/],
-  ["crash", "throw", /Error: crashed/],
+  ["crash", "exit", /Error: crashed/],
 ] as const)
   test(`a worker that ends takes its calls with it, and the next call has a new one: ${name}`, async (t) => {
     const { runner, troubles } = inWorker(t);
@@ -273,7 +276,7 @@ test("after a replacement, calls run the new code, and running calls go on", asy
   t.after(() => runner.stop());
   const stop = new AbortController();
   const running = runner.run(call("slow", { signal: stop.signal }));
-  writeFileSync(own, "export default { jobs: { add: { run: async () => 42 } } };");
+  writeFileSync(own, "export default { routes: { add: { run: async () => 42 } } };");
   runner.replace();
   // The old worker may still have to load its module.
   const result = await resultOf(runner, "add");

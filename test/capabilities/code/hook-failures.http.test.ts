@@ -6,10 +6,11 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { makeFolder } from "../../folder.ts";
 import { startFor, startServiceForFile } from "../../http/service.ts";
+import { until } from "../../until.ts";
 
 /** Each value of `does` makes a hook fail in its own way. */
 const config = `
-import { defineConfig } from "holdfast";
+import { defineConfig, refuse } from "holdfast";
 
 const ways = {
   nothing: () => undefined,
@@ -35,6 +36,8 @@ const ways = {
   exit: () => process.exit(0),
   memory: () => { const all = []; for (;;) all.push("x".repeat(10_000) + all.length); },
   pollution: ({ resource }) => { Object.prototype.polluted = "yes"; return resource; },
+  code: () => refuse("count", "is wrong", { code: () => 1 }),
+  unreadable: () => { throw Object.defineProperty(new Error("x"), "stack", { get: () => { throw new Error("y"); } }); },
   proto: ({ resource }) => JSON.parse('{"__proto__":{"does":"nothing"},"count":1}'),
 };
 
@@ -56,7 +59,9 @@ export default defineConfig({
 
 const failing = {
   throw: /things.*the secret of the cause/s,
-  text: /It threw a string/,
+  text: /It threw a text: a text/,
+  code: /refuse takes texts/,
+  unreadable: /cannot be read/,
   promise: /returned a promise/,
   rejection: /returned a promise/,
   number: /before returned 5/,
@@ -122,6 +127,45 @@ test("calls behind an endless loop run on the next worker", async () => {
   const others = await Promise.all(Array.from({ length: 50 }, () => create("things", { does: "nothing" })));
   assert.equal((await looping).status, 500);
   assert.equal(others.length, 50);
+});
+
+test("a worker that is busy between calls is replaced", async (t) => {
+  const busy = `
+export default {
+  code: { hookMs: 50 },
+  collections: { things: { hooks: { validate: ({ resource }) => { if (resource.later) setTimeout(() => { for (;;); }, 1); } } } },
+};
+`;
+  const { create } = await startFor(t, { module: busy });
+  await create("things", { later: true });
+  await create("things");
+});
+
+test("a resource that is larger than the limit of waiting calls can be changed", async (t) => {
+  const large = `
+export default { limits: { body: 33554432 }, collections: { things: { hooks: { validate: () => {} } } } };
+`;
+  const { send, create } = await startFor(t, { module: large });
+  const { path } = await create("things", { text: "x".repeat(10_000_000) });
+  assert.equal((await send({ method: "PATCH", path, content: { small: 1 } })).status, 200);
+});
+
+test("a task whose hook fails ends, and says so", async (t) => {
+  const warnings: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => warnings.push(line) });
+  const { send, create } = await startFor(t, { module: config, log });
+  await create("things", { does: "nothing" });
+  const begun = await send({
+    method: "POST",
+    path: "/api/v1/things/_bulk",
+    headers: { Prefer: "respond-async" },
+    content: { all: true, max: 10, patch: { does: "throw" } },
+  });
+  assert.equal(begun.status, 202, begun.text);
+  const path = String(begun.headers.location);
+  const task = async () => (await send({ path })).json as { state: string };
+  await until("the task has ended", async () => (await task()).state === "failed");
+  assert.match(warnings.join(), /the task \S+ failed: collections\.things\.hooks\.before/);
 });
 
 test("a hook that ends its worker five times in a minute fails at once, and other hooks still run", async (t) => {

@@ -35,13 +35,19 @@ export function callHook(hook: (call: HookCall) => unknown, input: HookInput): H
   try {
     return outputOf(input, resourceIn(input), hook);
   } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** An error of the user can throw itself when its members are read. */
+function failureOf(error: unknown): HookOutput {
+  try {
     const refused = refusalOf(error);
     if (refused !== undefined) return refused;
-    return {
-      kind: "failed",
-      reason: error instanceof WrongResult || error instanceof NotPlain ? "result" : "throw",
-      message: describe(error),
-    };
+    const isResult = error instanceof WrongResult || error instanceof NotPlain;
+    return { kind: "failed", reason: isResult ? "result" : "throw", message: describe(error) };
+  } catch {
+    return { kind: "failed", reason: "throw", message: "It threw a value that cannot be read." };
   }
 }
 
@@ -101,6 +107,10 @@ function textOf(result: unknown): string {
 /** What a thrown value says to the operator. */
 export function describe(error: unknown): string {
   if (error instanceof WrongResult || error instanceof NotPlain) return error.message;
+  if (typeof error === "string") return `It threw a text: ${error.slice(0, maxMessage)}`;
   if (!(error instanceof Error)) return `It threw ${nameOf(error)}. Throw an Error, or call refuse().`;
-  return String(error.stack ?? error.message);
+  return String(error.stack ?? error.message).slice(0, maxMessage);
 }
+
+/** The longest message about an error, in characters. */
+const maxMessage = 10_000;

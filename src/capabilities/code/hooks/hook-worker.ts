@@ -39,11 +39,17 @@ const maxWaiting = { calls: 5_000, length: 16 * 1024 * 1024 };
 /** A hook that ends so many workers within `withinMs` does not run for `pauseMs`. */
 const tooOften = { ends: 5, withinMs: 60_000, pauseMs: 30_000 };
 
+/** The largest number of a call. The memory that workers share has 32 bits for it. */
+const maxNumber = 2 ** 31 - 1;
+
+/** How long the module can take to load, in milliseconds. */
+const maxLoadMs = 60_000;
+
 /** How often a call without a fault of its own runs again, after its worker has ended. */
 const maxRuns = 5;
 
-/** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and a second. */
-const patience = { factor: 20, moreMs: 1_000 };
+/** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and five seconds. */
+const patience = { factor: 20, moreMs: 5_000 };
 
 interface Call {
   readonly message: HookMessage;
@@ -57,7 +63,10 @@ const endMs = 2_000;
 
 /** The call in progress, as the watch has first seen it. */
 interface Watched {
+  /** 0 while the worker is busy with something else than a call. */
   readonly number: number;
+  /** How many calls had been answered. */
+  readonly answered: number;
   readonly at: number;
   /** The processor time of the worker at that moment; `undefined` while it is not known. */
   processorMs: number | undefined;
@@ -73,6 +82,7 @@ export class HookWorker implements HookRunner {
   #unsent: Call[] = [];
   #length = 0;
   #lastNumber = 0;
+  #answered = 0;
   #worker: Worker | undefined;
   #current = new Int32Array(new SharedArrayBuffer(4));
   #loaded = Promise.withResolvers<void>();
@@ -104,10 +114,13 @@ export class HookWorker implements HookRunner {
       return Promise.resolve({ kind: "failed", reason: "exit", message });
     }
     const length = lengthOf(input);
-    if (this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length)
+    // A single call can be larger, because the limits of resources decide about it.
+    const isFull = this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length;
+    if (isFull && this.#calls.size > 0)
       throw new Problem("UNAVAILABLE", "Too many writes wait for the code of this service. Try again.");
     if (this.#worker === undefined) this.#start(); // the last one could not load the module
-    const number = ++this.#lastNumber;
+    this.#lastNumber = (this.#lastNumber % maxNumber) + 1;
+    const number = this.#lastNumber;
     const { promise, resolve } = Promise.withResolvers<HookOutput>();
     const settle = (output: HookOutput) => {
       this.#calls.delete(number);
@@ -156,15 +169,23 @@ export class HookWorker implements HookRunner {
     });
     worker.unref();
     this.#worker = worker;
+    const loading = setTimeout(() => {
+      message = `The module was not loaded within ${maxLoadMs / 1_000} s. Remove what its top level waits for.`;
+      void worker.terminate();
+    }, maxLoadMs).unref();
     let reason: FailureReason = "exit";
     let message = "It ended its worker, such as with process.exit().";
-    worker.on("message", (from: FromHookThread) => this.#handle(from));
+    worker.on("message", (from: FromHookThread) => {
+      if (from.kind === "loaded") clearTimeout(loading);
+      this.#handle(from);
+    });
     worker.on("error", (error: Error & { code?: string }) => {
       const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       reason = isMemory ? "memory" : "throw";
       message = isMemory ? `It needed more than ${memoryMb} MiB of memory.` : (error.stack ?? String(error));
     });
     worker.on("exit", () => {
+      clearTimeout(loading);
       if (!this.#isStopped && this.#worker === worker) this.#ended({ reason, message });
     });
   }
@@ -177,6 +198,7 @@ export class HookWorker implements HookRunner {
       this.#flush();
       return;
     }
+    this.#answered += from.answers.length;
     for (const [number, output] of from.answers) this.#calls.get(number)?.settle(output);
     if (this.#calls.size > 0) return;
     clearInterval(this.#watch);
@@ -230,18 +252,20 @@ export class HookWorker implements HookRunner {
     const worker = this.#worker;
     const current = this.#current;
     const number = Atomics.load(current, 0);
-    if (worker === undefined || number === 0 || this.#isEnding) return;
+    if (worker === undefined || !this.#isLoaded || this.#isEnding) return;
     const { hookMs } = this.#options;
-    const isFirst = this.#watched?.number !== number;
+    const answered = this.#answered;
+    const isFirst = this.#watched?.number !== number || this.#watched.answered !== answered;
     const watched: Watched = isFirst
-      ? { number, at: performance.now(), processorMs: undefined }
+      ? { number, answered, at: performance.now(), processorMs: undefined }
       : (this.#watched as Watched);
     this.#watched = watched;
     const elapsed = performance.now() - watched.at;
     if (elapsed >= hookMs * patience.factor + patience.moreMs) return this.#end(worker);
     // A worker that waits does not answer this.
     const processorMs = await processorTimeOf(worker);
-    if (this.#worker !== worker || this.#watched !== watched || Atomics.load(current, 0) !== number) return;
+    const isSame = this.#watched === watched && this.#answered === answered;
+    if (this.#worker !== worker || !isSame || Atomics.load(current, 0) !== number) return;
     if (
       processorMs === undefined
         ? elapsed >= hookMs

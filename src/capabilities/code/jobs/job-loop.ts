@@ -252,6 +252,9 @@ export class JobLoop {
     const end = this.now();
     if (outcome.kind === "done") return { end, result: "succeeded", message: null };
     if (signal.aborted) return { end, result: "interrupted", message: (signal.reason as Error).message };
+    // Often other code has ended the thread.
+    if (outcome.reason === "exit")
+      return { end, result: "interrupted", message: outcome.message.slice(0, longestMessage) };
     return { end, result: "failed", message: outcome.message.slice(0, longestMessage) };
   }
 

@@ -50,7 +50,25 @@ export function readRoutes(value: unknown): ReadonlyMap<string, RouteSettings> {
     );
   const routes = new Map(readMembers(value, readRoute));
   requireDifferentPaths(routes);
+  requireDifferentNames(names);
   return routes;
+}
+
+/** Throws StartError if two names differ only in the case of their first letter, because operations in documents have names like `callCheckout`. */
+function requireDifferentNames(names: readonly string[]): void {
+  const known = new Map<string, string>();
+  for (const name of names) {
+    const operation = name.charAt(0).toUpperCase() + name.slice(1);
+    const other = known.get(operation);
+    if (other !== undefined)
+      throw new StartError([
+        {
+          path: [name],
+          text: `routes.${name}: the name differs from "${other}" only in its first letter. Choose another one.`,
+        },
+      ]);
+    known.set(operation, name);
+  }
 }
 
 interface Declared extends Pick<RouteSettings, "path" | "access"> {

@@ -146,7 +146,7 @@ export class CallThread {
       found =
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
           ? { ...found, reason: "memory", message: `The code needed more than ${memoryMb} MiB of memory.` }
-          : { ...found, reason: "throw", message: error.stack ?? String(error) };
+          : { ...found, message: error.stack ?? String(error) };
     });
     this.#worker.on("exit", () => this.#ended(this.#ending ?? found));
   }

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { InsideFetch, InsideRequest, InsideResponse } from "../../../http/inside.ts";
 import { functionAt, loadModule } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
-import { callUser } from "./user-call.ts";
+import { callUser, usesResult } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
 
 /** What the thread starts with. */
@@ -93,7 +93,9 @@ async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData):
       names.map((name) => [name, createUserClient(senderOf(call, name), use, prefix)]),
     );
     const argument = { input, clients, signal: aborter.signal };
-    const outcome = await callUser(() => functionAt(configuration, place), argument);
+    const outcome = await callUser(() => functionAt(configuration, place), argument, {
+      usesResult: usesResult(place),
+    });
     running.delete(call);
     use.end(`The call of ${place} has ended.`);
     tell({ kind: "ended", call, outcome });

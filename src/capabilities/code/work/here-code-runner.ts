@@ -2,7 +2,7 @@
 import { functionAt } from "../user-functions.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
-import { callUser } from "./user-call.ts";
+import { callUser, usesResult } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
 
 /** Runs the functions of a configuration that is in this thread. */
@@ -43,7 +43,7 @@ export class HereCodeRunner implements CodeRunner {
     );
     const argument = { input: structuredClone(input), clients, signal: aborter.signal };
     const outcome = await Promise.race([
-      callUser(() => functionAt(this.#configuration, place), argument),
+      callUser(() => functionAt(this.#configuration, place), argument, { usesResult: usesResult(place) }),
       tooLate,
     ]);
     time.stop();

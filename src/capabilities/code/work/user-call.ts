@@ -13,34 +13,63 @@ export interface UserArgument {
   readonly signal: AbortSignal;
 }
 
-/** Calls a function, and waits for it. Never rejects. */
+/** Calls a function, and waits for it. Never rejects. Without `usesResult`, what it returns does not matter. */
 export async function callUser(
   find: () => UserFunction,
   { input, clients, signal }: UserArgument,
+  { usesResult }: { usesResult: boolean },
 ): Promise<CodeOutcome> {
   try {
     const run = find() as (argument: object) => unknown;
-    return outcomeOf(await run({ ...input, ...clients, signal }));
+    const result = await run({ ...input, ...clients, signal });
+    return usesResult ? outcomeOf(result) : { kind: "done", value: undefined };
   } catch (error) {
-    const refusal = refusalOf(error);
-    return {
-      kind: "failed",
-      reason: error instanceof NotPlain ? "result" : "throw",
-      message: describe(error),
-      ...(refusal && { refusal }),
-    };
+    return failureOf(error);
   }
 }
+
+/** Only routes use what their function returns. */
+export function usesResult(place: string): boolean {
+  return place.startsWith("routes.");
+}
+
+/** The largest result, in characters, or in bytes. The service would copy a larger one before it could refuse it. */
+const maxResult = 16 * 1024 * 1024;
 
 function outcomeOf(result: unknown): CodeOutcome {
   if (result === undefined) return { kind: "done", value: undefined };
   const response = responseOf(result);
-  if (response !== undefined) return { kind: "done", value: undefined, response };
-  return { kind: "done", value: plainCopy(result, "The result") };
+  if (response !== undefined) {
+    requireSmall(response.body?.length ?? 0);
+    return { kind: "done", value: undefined, response };
+  }
+  const value = plainCopy(result, "The result");
+  requireSmall(JSON.stringify(value).length);
+  return { kind: "done", value };
 }
+
+function requireSmall(length: number): void {
+  if (length > maxResult)
+    throw new NotPlain("The result is larger than 16 MiB. Return less, such as a page.");
+}
+
+/** An error of the user can throw itself when its members are read. */
+function failureOf(error: unknown): CodeOutcome {
+  try {
+    const refusal = refusalOf(error);
+    const reason = error instanceof NotPlain ? "result" : "throw";
+    return { kind: "failed", reason, message: describe(error), ...(refusal && { refusal }) };
+  } catch {
+    return { kind: "failed", reason: "throw", message: "It threw a value that cannot be read." };
+  }
+}
+
+/** The longest message about an error, in characters. */
+const maxMessage = 10_000;
 
 function describe(error: unknown): string {
   if (error instanceof NotPlain) return error.message;
+  if (typeof error === "string") return `It threw a text: ${error.slice(0, maxMessage)}`;
   if (!(error instanceof Error)) return `It threw ${nameOf(error)}. Throw an Error.`;
-  return String(error.stack ?? error.message);
+  return String(error.stack ?? error.message).slice(0, maxMessage);
 }

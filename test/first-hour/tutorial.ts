@@ -89,7 +89,7 @@ async function hasOlderNode(): Promise<boolean> {
 }
 
 /** The source of a pattern for printed text, in which `…` is any text. */
-function likeOf(text: string): string {
+export function likeOf(text: string): string {
   return text
     .split("…")
     .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))

@@ -1,5 +1,6 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of functions. */
 export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
+export { isProblem, type ProblemCode } from "./is-problem.ts";
 export { type Job, type JobCall, type JobClients, job } from "./jobs/job.ts";
 export { type Responded, respond } from "./routes/respond.ts";
 export {

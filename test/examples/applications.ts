@@ -4,10 +4,9 @@ import { chmodSync, cpSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
 import { serve, Terminal } from "../first-hour/terminal.ts";
-import { likeOf } from "../first-hour/tutorial.ts";
+import { typeUntil } from "../first-hour/tutorial.ts";
 import { makeFolder } from "../folder.ts";
 import { headerOf } from "../pages/shell.ts";
-import { until } from "../until.ts";
 
 /** The variable with the address of the service beside each application; `undefined` if there is none. */
 const applications: Readonly<Record<string, string | undefined>> = {
@@ -26,7 +25,7 @@ export interface Installed {
 
 /** Runs each application with the commands that its page prints, and compares the outputs, each in its own test. */
 export async function followApplications(t: TestContext, { cwd, holdfast }: Installed): Promise<void> {
-  const path = `export PATH='${npxOf(holdfast)}':"$PATH"`;
+  const path = withNpx(holdfast);
   for (const [name, variable] of Object.entries(applications))
     await t.test(`the application ${name} does what its page prints`, async (t) => {
       const folder = join("examples", name);
@@ -46,26 +45,19 @@ export async function followApplications(t: TestContext, { cwd, holdfast }: Inst
     });
 }
 
-/** Types the commands of a page, and compares their outputs. What other threads do is in a list a moment later. */
+/** Types the commands of a page, and compares their outputs. */
 async function follow(page: string, terminal: Terminal): Promise<void> {
   const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)];
   const steps = blocks.flatMap(([, text = ""]) => text.split(/^\$ /m).slice(1));
   assert.ok(steps.length > 3);
   for (const step of steps) {
     const [command = "", ...lines] = step.trim().split("\n");
-    const expected = new RegExp(`^${likeOf(lines.join("\n"))}$`, "s");
-    let output = await terminal.type(command);
-    if (/^curl (?!.*-[dX])/.test(command))
-      await until(`${command} prints ${lines.join("\n")}`, async () => {
-        output = await terminal.type(command);
-        return expected.test(output);
-      });
-    assert.match(output, expected, command);
+    await typeUntil(terminal, command, lines.join("\n"));
   }
 }
 
-/** A folder whose `npx` runs this Node and this Holdfast. */
-function npxOf(holdfast: readonly string[]): string {
+/** The line that makes `npx` run this Node and this Holdfast. */
+export function withNpx(holdfast: readonly string[]): string {
   const words = (list: readonly string[]) => list.map((word) => `'${word}'`).join(" ");
   const folder = makeFolder({
     npx: `#!/bin/sh
@@ -77,5 +69,5 @@ exit 1
 `,
   });
   chmodSync(resolve(folder, "npx"), 0o755);
-  return folder;
+  return `export PATH='${folder}':"$PATH"`;
 }

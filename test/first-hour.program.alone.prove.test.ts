@@ -67,7 +67,7 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
 
   await t.test("the tutorial works as it says", async (t) => {
     const tutorial = await readFile(join(path, "docs/tutorial/first-service.md"), "utf8");
-    await follow(t, tutorial, path, join(dirname(path), "blog"));
+    await follow(t, tutorial, { clone: path, project: join(dirname(path), "blog") });
   });
 
   await t.test("the command of the README installs the clone in a project", async (t) => {

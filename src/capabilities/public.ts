@@ -14,10 +14,11 @@ export type {
   JobCall,
   JobClients,
   PlainResource,
+  ProblemCode,
   Responded,
   Route,
   RouteAccess,
   RouteCall,
   RouteRequest,
 } from "./code/public.ts";
-export { collection, forbid, job, refuse, respond, route } from "./code/public.ts";
+export { collection, forbid, isProblem, job, refuse, respond, route } from "./code/public.ts";

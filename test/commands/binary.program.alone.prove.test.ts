@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { bundleProgram } from "../../tools/build/bundle.ts";
+import { followApplications } from "../examples/applications.ts";
 import { makeFolder } from "../folder.ts";
 import { checkThreads } from "../threads/served.ts";
 import { until } from "../until.ts";
@@ -146,6 +147,10 @@ test("the single executable,", async (t) => {
   });
 
   await t.test("answers in several threads", (t) => checkThreads(t, program, { cwd }));
+
+  await t.test("runs the code of configurations:", (t) =>
+    followApplications(t, { cwd: makeFolder(), holdfast: [program] }),
+  );
 
   await t.test("finds damage in its store", async (t) => {
     damage(join(cwd, "backup.db"));

@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { followApplications } from "../examples/applications.ts";
 import { makeFolder } from "../folder.ts";
 import { checkThreads } from "../threads/served.ts";
 import { checkConsole } from "./console.ts";
@@ -155,6 +156,10 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     checkThreads(t, process.execPath, { args: [join(installed, "bin/holdfast.js")], cwd }),
   );
 
+  await t.test("it runs the code of configurations:", (t) =>
+    followApplications(t, { cwd, holdfast: [process.execPath, join(installed, "bin/holdfast.js")] }),
+  );
+
   await t.test("it installs only the dependencies that the package names", async () => {
     const { dependencies = {} } = JSON.parse(await readFile("package.json", "utf8"));
     const names = (await readdir(join(cwd, "node_modules"))).filter((name) => !name.startsWith("."));
@@ -177,6 +182,7 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     await symlink(resolve("node_modules/@types/node"), join(cwd, "node_modules/@types/node"));
     await symlink(resolve("node_modules/undici-types"), join(cwd, "node_modules/undici-types"));
     await compile([config, join(cwd, "own-test.ts")], cwd);
+    await compile([join(cwd, "examples/shop/holdfast.config.ts")], cwd); // its code has clients, without their package
     await symlink(resolve("node_modules/fastify"), join(cwd, "node_modules/fastify"));
     await compile([config, join(cwd, "application.ts")], cwd);
   });

@@ -6,13 +6,22 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { environmentOfTheMachine } from "../commands/stranger.ts";
+import { until } from "../until.ts";
 import { type Served, serve, Terminal } from "./terminal.ts";
 
-/** Does all steps of the page, beginning in the folder of the clone. `project` is the folder that the page makes. */
-export async function follow(t: TestContext, page: string, clone: string, project: string): Promise<void> {
+/**
+ * Does all steps of the page, beginning in the folder of the clone. `project` is the folder that the page makes. `preparations`: what each
+ * terminal needs first.
+ */
+export async function follow(
+  t: TestContext,
+  page: string,
+  { clone, project, preparations = [] }: { clone: string; project: string; preparations?: readonly string[] },
+): Promise<void> {
   const blocks = [...page.matchAll(/^```(\w+) ?([^\n]*)\n(.*?)^```$/gms)];
   assert.ok(blocks.length > 10);
   const reader = new Reader(t, clone, project);
+  if (preparations.length > 0) await reader.prepare("each terminal", preparations.join("\n"));
   for (const [, language, about = "", text = ""] of blocks) {
     if (language === "sh" && (about === "" || (await hasOlderNode()))) await reader.prepare(about, text);
     if (language === "ts") await reader.write(about, text);
@@ -47,12 +56,7 @@ class Reader {
       const [command = "", ...expected] = step.trim().split("\n");
       const output = expected.join("\n");
       if (command === "npx holdfast serve") await this.#serve(command, output);
-      else
-        assert.match(
-          await this.#terminal.type(this.#here(command)),
-          new RegExp(`^${likeOf(output)}$`, "s"),
-          command,
-        );
+      else await typeUntil(this.#terminal, this.#here(command), this.#here(output));
     }
   }
 
@@ -61,12 +65,7 @@ class Reader {
     const [, name = "", after] = /^(\S+)(?: after (.+))?$/.exec(about) ?? [];
     const file = join(this.#project, name);
     if (after === undefined) return writeFile(file, this.#here(text));
-    const before = await readFile(file, "utf8");
-    assert.equal(before.split(`${after}\n`).length, 2, `"${after}" is in ${name} once`);
-    await writeFile(
-      file,
-      before.replace(`${after}\n`, () => `${after}\n${text}`),
-    );
+    await writeFile(file, putBehind(await readFile(file, "utf8"), after, text));
   }
 
   async #serve(command: string, output: string): Promise<void> {
@@ -86,6 +85,33 @@ class Reader {
 async function hasOlderNode(): Promise<boolean> {
   const { stdout } = await promisify(execFile)("node", ["--version"], { env: environmentOfTheMachine() });
   return Number.parseInt(stdout.slice(1), 10) < 24;
+}
+
+/** The file of a page that writes one file in several steps. */
+export function fileOf(page: string): string {
+  const steps = [...page.matchAll(/^```ts \S+(?: after ([^\n]+))?\n(.*?)^```$/gms)];
+  return steps.reduce(
+    (before, [, after, text = ""]) => (after === undefined ? text : putBehind(before, after, text)),
+    "",
+  );
+}
+
+/** Puts lines into a file, behind the line that a page names. */
+function putBehind(before: string, line: string, text: string): string {
+  assert.equal(before.split(`${line}\n`).length, 2, `"${line}" is in the file once`);
+  return before.replace(`${line}\n`, () => `${line}\n${text}`);
+}
+
+/** Types a command that prints this text. What other threads do is in a list a moment later, so it types a read again until then. */
+export async function typeUntil(terminal: Terminal, command: string, expected: string): Promise<void> {
+  const pattern = new RegExp(`^${likeOf(expected)}$`, "s");
+  let output = await terminal.type(command);
+  if (/^curl (?!.*-[dX])/.test(command) && !pattern.test(output))
+    await until(`${command} prints ${expected} and not ${output}`, async () => {
+      output = await terminal.type(command);
+      return pattern.test(output);
+    });
+  assert.match(output, pattern, command);
 }
 
 /** The source of a pattern for printed text, in which `…` is any text. */

@@ -1,24 +1,44 @@
 /** Writes the types of the package's modules. */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { options } from "../../src/config/options.ts";
 import type { Option } from "../../src/option.ts";
 import { moduleFiles } from "./bundle.ts";
 
 /** Writes the declarations that the modules need to a folder, and no others. */
 export function writeTypes(outdir: string): void {
-  const compiler = "node_modules/typescript/bin/tsc";
-  execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], { stdio: "inherit" });
+  compile("-p", "tsconfig.build.json");
+  compile("-p", "client/tsconfig.build.json", "--emitDeclarationOnly", "--outDir", join(outdir, "client"));
   const index = join(outdir, "index.d.ts");
   writeFileSync(index, withOptions(readFileSync(index, "utf8")));
+  for (const path of declarationsIn(outdir)) nameClientHere(path, join(outdir, "client/index.ts"));
   const needed = new Set<string>();
   for (const file of moduleFiles) follow(join(outdir, file.replace(/js$/, "d.ts")), needed);
-  for (const file of readdirSync(outdir, { recursive: true, encoding: "utf8" })) {
-    const path = join(outdir, file);
+  for (const path of declarationsIn(outdir)) {
     if (needed.has(path)) makeOptional(path);
-    else if (path.endsWith(".d.ts")) rmSync(path);
+    else rmSync(path);
   }
+}
+
+function compile(...args: string[]): void {
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", ...args], { stdio: "inherit" });
+}
+
+function declarationsIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith(".d.ts")).map((file) => join(folder, file));
+}
+
+/** The code of a configuration has clients, also in a project without the package of the client. So its declarations are in `client/`. */
+function nameClientHere(path: string, client: string): void {
+  const here = relative(dirname(path), client).split(sep).join("/");
+  const text = readFileSync(path, "utf8");
+  const named = text.replaceAll(
+    'from "holdfast-client"',
+    `from "${here.startsWith(".") ? here : `./${here}`}"`,
+  );
+  if (named !== text) writeFileSync(path, named);
 }
 
 /** Lists the options of a configuration file one by one, with the texts of their table, so that editors show them. */

@@ -2,6 +2,7 @@
 import type { Consumer } from "./consumers/consumer.ts";
 
 export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
+export { isProblem, type ProblemCode } from "./is-problem.ts";
 export { type Job, type JobCall, type JobClients, job } from "./jobs/job.ts";
 export { type Responded, respond } from "./routes/respond.ts";
 export {

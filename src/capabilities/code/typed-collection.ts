@@ -9,7 +9,7 @@ type ResourceOf<Schema> =
 
 /**
  * Returns the declaration of a collection with its exact type. In its functions, resources have the types of its schema, so that a wrong
- * name is an error of the compiler. Needs the types of the package `holdfast-client`.
+ * name is an error of the compiler.
  */
 export function collection<const Schema extends object, const Declaration extends Others>(
   declaration: Declaration & { readonly schema: Schema } & CodeMembers<ResourceOf<Schema>>,

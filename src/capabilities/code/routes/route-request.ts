@@ -1,10 +1,11 @@
 /** Reads the request of a route: its query, its body, and what the function learns about it. */
 import type { Validator } from "../../../collection/resource.ts";
-import { Problem, type Violation } from "../../../errors.ts";
+import { Problem, toSentence, type Violation } from "../../../errors.ts";
 import { contentTooLarge, hasContent, jsonLimits, readContent } from "../../../http/protocol/content.ts";
 import type { HttpRequest } from "../../../http/protocol/message.ts";
 import type { Limits } from "../../../http/settings.ts";
 import { parseJson } from "../../../json/parse.ts";
+import { subjectAt } from "../../../json/pointer.ts";
 import { isObject } from "../../../json/values.ts";
 import { pairsOf } from "../../../query/list-parameters.ts";
 import { inQuery, Violations } from "../../../query/violations.ts";
@@ -85,15 +86,10 @@ export async function readBody(
   if (schema === "text") return textOf(request, limits);
   const value = parseJson(await readContent(request, limits), jsonLimits(limits));
   const violations = validate(value as Record<string, unknown>);
-  if (violations.length === 0) return value;
   const [first] = violations;
-  throw new Problem(
-    "VALIDATION_FAILED",
-    `The body does not match its schema: ${first?.pointer} ${first?.detail}.`,
-    {
-      violations,
-    },
-  );
+  if (first === undefined) return value;
+  const message = `${subjectAt(first.pointer ?? "#", "The body")} ${toSentence(first.detail)}`;
+  throw new Problem("VALIDATION_FAILED", message, { violations });
 }
 
 async function textOf({ content }: HttpRequest, { bodyBytes }: Limits): Promise<string> {

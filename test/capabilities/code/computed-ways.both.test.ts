@@ -1,7 +1,9 @@
 /** Computed attributes of resources that do not come from a single write: imports, tasks and earlier states. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makeFolder } from "../../folder.ts";
 import { type Service, startFor } from "../../http/service.ts";
+import { openTestStore } from "../../http/test-store.ts";
 import { until } from "../../until.ts";
 
 const configOf = (factor: number) => `
@@ -84,14 +86,16 @@ test("a task computes each resource, and its undo computes with today's function
 test("a rewind and a restore compute with today's function", async (t) => {
   let at = 1_700_000_000_000;
   const now = () => at;
-  const first = await startFor(t, { module: configOf(2), now });
+  const place = await openTestStore(makeFolder());
+  t.after(() => place.release());
+  const first = await startFor(t, { module: configOf(2), store: place.address, now });
   const { path } = await first.create("orders", { n: 1 });
   const to = at;
   at += 1_000;
   await first.send({ method: "PATCH", path, content: { n: 2 } });
   await first.stop();
   at += 1_000;
-  const second = await startFor(t, { module: configOf(3), store: first.store, now });
+  const second = await startFor(t, { module: configOf(3), store: place.address, now });
   await until("it is computed again", async () => (await totalsIn(second)).join() === "2,6");
   const rewind = { to, max: 10, collections: ["orders"] };
   const answer = await second.send({ method: "POST", path: "/api/v1/_rewind", content: rewind });

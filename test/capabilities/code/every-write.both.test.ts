@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { makeFolder } from "../../folder.ts";
 import { type Service, startFor } from "../../http/service.ts";
+import { openTestStore } from "../../http/test-store.ts";
 
 const config = `
 import { defineConfig, refuse } from "holdfast";
@@ -124,7 +126,9 @@ test("an earlier state that validate refuses today does not come back", async (t
   );
   let at = 1_700_000_000_000;
   const now = () => at;
-  const first = await startFor(t, { module: config, now });
+  const place = await openTestStore(makeFolder());
+  t.after(() => place.release());
+  const first = await startFor(t, { module: config, store: place.address, now });
   const made = await first.create("pairs", { key: "a", low: 1, high: 5 });
   const to = at;
   at += 1_000;
@@ -132,7 +136,7 @@ test("an earlier state that validate refuses today does not come back", async (t
   const other = await first.create("pairs", { key: "b", low: 1, high: 2 });
   await first.send({ method: "DELETE", path: other.path });
   await first.stop();
-  const { send } = await startFor(t, { module: strict, store: first.store, now });
+  const { send } = await startFor(t, { module: strict, store: place.address, now });
   const restored = await send({ method: "POST", path: `${made.path}/_restore`, content: { version: 1 } });
   assert.deepEqual(
     [restored.status, restored.json && (restored.json as { code: string }).code],

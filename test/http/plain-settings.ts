@@ -1,5 +1,19 @@
 /** The settings of a service without options, for tests of its parts. */
+import type { CodeSettings } from "../../src/capabilities/code/settings.ts";
 import { defaultLimits, type HttpSettings } from "../../src/http/settings.ts";
+
+/** The settings of a configuration without functions. */
+export const noCode: CodeSettings = {
+  module: undefined,
+  functions: undefined,
+  hookMs: 50,
+  memoryMb: 128,
+  collections: new Map(),
+  computed: new Map(),
+  consumers: [],
+  jobs: new Map(),
+  routes: new Map(),
+};
 
 export const plainSettings: HttpSettings = {
   prefix: "/api/v1",
@@ -23,6 +37,6 @@ export const plainSettings: HttpSettings = {
   profiles: undefined,
   hasKeys: false,
   consoleTags: {},
-  ofCapabilities: {},
+  ofCapabilities: { code: noCode },
   limits: defaultLimits,
 };

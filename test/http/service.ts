@@ -13,7 +13,6 @@ import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/access-declaration.ts";
 import type { AuthSettings } from "../../src/access/authenticate.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
-import type { CodeSettings } from "../../src/capabilities/code/settings.ts";
 import type { JwtSettings } from "../../src/capabilities/tokens/settings.ts";
 import type { KeptMail } from "../../src/capabilities/users/mail/mail-queue.ts";
 import type { PeopleSettings, UserSettings } from "../../src/capabilities/users/user-settings.ts";
@@ -40,6 +39,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
 import { canHaveThreads, fileContent } from "./file-content.ts";
+import { noCode } from "./plain-settings.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 import { openTestStore } from "./test-store.ts";
 
@@ -349,19 +349,6 @@ async function readModule(store: StoreAddress, source: string, folder: string): 
   const limits = { ...patientLimits, bodyBytes: config.http.limits.bodyBytes };
   return { ...config, http: { ...config.http, limits }, threads: usualThreads, stopTimeoutMs: ceilingMs };
 }
-
-/** The settings of a configuration without functions. */
-const noCode: CodeSettings = {
-  module: undefined,
-  functions: undefined,
-  hookMs: 50,
-  memoryMb: 128,
-  collections: new Map(),
-  computed: new Map(),
-  consumers: [],
-  jobs: new Map(),
-  routes: new Map(),
-};
 
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {
   const options = { ...given, limits: { ...patientLimits, ...given.limits } };

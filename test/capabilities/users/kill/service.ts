@@ -63,7 +63,7 @@ const { origin } = await startServer(
     auth: { ...config.auth, keys: false, administrators: [] },
     tokens: undefined,
     users,
-    http: { ...config.http, ofCapabilities: { users } },
+    http: { ...config.http, ofCapabilities: { ...config.http.ofCapabilities, users } },
   },
   { now: () => machineTime() + aheadMs },
 );

@@ -82,8 +82,6 @@ export async function mergeItem(
   const before = clientAttributes(collection, JSON.parse(holder.text) as Record<string, unknown>);
   const updated = { operation: "update", id: holder.id, previous: holder.text } as const;
   const merged = proposeMerged({ collection, at }, { value, holder, before });
-  if (isDeepStrictEqual(merged.attributes, before) && (id === undefined || id === holder.id))
-    return undefined;
   const proposal = await completeProposal(merged, updated, hooks);
   const isOther = id !== undefined && id !== holder.id;
   const detail = `must be that of the resource with the same key, ${JSON.stringify(holder.id)}, or left out`;

@@ -88,6 +88,7 @@ for (const kind of ["sqlite", "postgres"] as const)
       );
       await untilQuick(store);
       assert.deepEqual(await idsOf(store), ["new", ...first.slice(0, 19)]);
+      await until("it is said to be built", () => infos.some((text) => /built the index/.test(text)));
       assert.match(
         infos.join("\n"),
         /^topics: building the index \["n"\] from 2000\d resources.*\ntopics: built the index \["n"\] from 20001 resources$/,

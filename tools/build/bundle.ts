@@ -17,7 +17,7 @@ export const threads = [
   "store/sqlite/upkeep/checkpoint-thread",
   "capabilities/users/password-thread",
   "capabilities/code/hooks/hook-thread",
-  "capabilities/code/work/code-thread",
+  "capabilities/code/calls/code-thread",
 ];
 
 const entry = "tools/build/program.ts";

@@ -9,6 +9,7 @@ import type {
   OpenWriteHooks,
   ThreadWork,
 } from "../../capability.ts";
+import { CodeMeter, codeFamilies } from "./calls/code-meter.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
@@ -25,7 +26,6 @@ import type { ReplacedInJobs } from "./jobs/open-jobs.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
-import { CodeMeter, codeFamilies } from "./work/code-meter.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers & ReplacedInJobs;
@@ -128,7 +128,7 @@ async function openWork(
 ): Promise<OpenWork | undefined> {
   const { routes, consumers, jobs } = settings;
   if (routes.size + consumers.length + jobs.size === 0) return undefined;
-  const { openRunner } = await import("./work/open-runner.ts");
+  const { openRunner } = await import("./calls/open-runner.ts");
   const runner = await openRunner(core, settings, meter);
   const parts = { runner, replaced };
   return {

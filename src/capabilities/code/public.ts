@@ -1,6 +1,7 @@
 /** What the code of a configuration imports from the package: the functions that refuse a write, and the types of functions. */
 import type { Consumer } from "./consumers/consumer.ts";
 
+export type { Acting } from "./calls/acting.ts";
 export type { ChangeEvent, Consumer, ConsumerCall } from "./consumers/consumer.ts";
 export { isProblem, type ProblemCode } from "./is-problem.ts";
 export { type Job, type JobCall, type JobClients, job } from "./jobs/job.ts";
@@ -14,7 +15,6 @@ export {
   route,
 } from "./routes/route.ts";
 export { collection } from "./typed-collection.ts";
-export type { Acting } from "./work/acting.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */
 export interface CodeCaller {

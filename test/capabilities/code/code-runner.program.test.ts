@@ -10,9 +10,9 @@ import {
   type CodeOutcome,
   type CodeRunner,
   codeBounds,
-} from "../../../src/capabilities/code/work/code-runner.ts";
-import { CodeWorker } from "../../../src/capabilities/code/work/code-worker.ts";
-import { HereCodeRunner } from "../../../src/capabilities/code/work/here-code-runner.ts";
+} from "../../../src/capabilities/code/calls/code-runner.ts";
+import { CodeWorker } from "../../../src/capabilities/code/calls/code-worker.ts";
+import { HereCodeRunner } from "../../../src/capabilities/code/calls/here-code-runner.ts";
 import { compileConfig } from "../../../src/config.ts";
 import { createInside, type InsideFetch } from "../../../src/http/inside.ts";
 import { openService } from "../../../src/server/open-service.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { callUser, usesResult } from "../../../src/capabilities/code/calls/user-call.ts";
 import { respond } from "../../../src/capabilities/code/public.ts";
-import { callUser, usesResult } from "../../../src/capabilities/code/work/user-call.ts";
 
 const call = (run: () => unknown, place = "routes.x.run") =>
   callUser(

@@ -8,8 +8,8 @@ import { isObject } from "../../../json/values.ts";
 import { type MemberReaders, membersOf, simply } from "../../../members.ts";
 import { roleNames, texts, truth, wholeNumber } from "../../../readers.ts";
 import { type ChangeKind, changeKinds } from "../../../store/port/change-log.ts";
+import { readActing } from "../calls/acting.ts";
 import { readDeclared, requireFunction } from "../code-options.ts";
-import { readActing } from "../work/acting.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 
 /** The most consumers of a service. */

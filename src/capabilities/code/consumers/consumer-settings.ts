@@ -1,6 +1,6 @@
 /** What a configuration says about a consumer. */
 import type { ChangeKind } from "../../../store/port/change-log.ts";
-import type { Acting } from "../work/acting.ts";
+import type { Acting } from "../calls/acting.ts";
 
 /** One consumer: `after` of a collection. */
 export interface ConsumerSettings {

@@ -1,7 +1,8 @@
 /** Consumers, as a configuration declares them. */
+
+import type { Acting } from "../calls/acting.ts";
 import type { PlainResource } from "../public.ts";
 import type { InsideClient } from "../routes/route.ts";
-import type { Acting } from "../work/acting.ts";
 
 /** A change of a resource, as a CloudEvent 1.0. */
 export interface ChangeEvent<Resource = PlainResource> {

@@ -15,7 +15,7 @@ import type { Service } from "../../../http/service.ts";
 import { ageSeconds } from "../../../observe/metrics-source.ts";
 import { put } from "../../../records.ts";
 import type { Store } from "../../../store/port/store.ts";
-import type { CodeRunner } from "../work/code-runner.ts";
+import type { CodeRunner } from "../calls/code-runner.ts";
 import { CodeConsumer } from "./code-consumer.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 import { type Registered, Registry } from "./registry.ts";

@@ -2,8 +2,8 @@
 import type { Core } from "../../../capability.ts";
 import { type Clock, systemClock } from "../../../clock.ts";
 import { createInside } from "../../../http/inside.ts";
+import type { CodeRunner } from "../calls/code-runner.ts";
 import type { CodeSettings } from "../settings.ts";
-import type { CodeRunner } from "../work/code-runner.ts";
 import { Consumers } from "./consumers.ts";
 
 /** What a test can replace. */

@@ -5,7 +5,7 @@ import type { View } from "../../../changes/event.ts";
 import type { Collection } from "../../../collection/collection.ts";
 import { guardOf, pastViewFor, viewFor } from "../../../http/caller/permission.ts";
 import type { Service } from "../../../http/service.ts";
-import { principalOf } from "../work/acting.ts";
+import { principalOf } from "../calls/acting.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 
 /** Makes the view of a consumer. A rule can compare with the time, so the view is made each time that it is needed. */

@@ -1,6 +1,6 @@
 /** Warnings of `holdfast check` about consumers. */
 import type { Access } from "../../../access/access.ts";
-import { principalOf } from "../work/acting.ts";
+import { principalOf } from "../calls/acting.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 
 /** Sentences about the consumers that get nothing. `access`: `undefined` without `auth`. */

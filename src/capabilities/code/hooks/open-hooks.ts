@@ -1,8 +1,8 @@
 /** Opens the hooks of a service or a command, with what runs them. */
 import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
 import { StartError } from "../../../errors.ts";
+import type { CodeMeter } from "../calls/code-meter.ts";
 import type { CodeSettings } from "../settings.ts";
-import type { CodeMeter } from "../work/code-meter.ts";
 import type { HookRunner } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 

@@ -7,7 +7,7 @@ import { Lease, renewMs } from "../../../lease.ts";
 import { isOvertaken, type Versioned } from "../../../records.ts";
 import type { ServingStore, Store } from "../../../store/port/store.ts";
 import { StoreClock } from "../../../store-clock.ts";
-import type { CodeOutcome, CodeRunner } from "../work/code-runner.ts";
+import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
 import { isOf, type JobRecord, type JobRecords, type JobRun, putJob } from "./job-records.ts";
 import { type AttemptEnd, begun, ended, isFromWrongClock, plannedAnew, withDueRun } from "./job-run.ts";
 import type { JobSettings, Jobs } from "./job-settings.ts";

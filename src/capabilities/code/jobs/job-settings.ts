@@ -1,5 +1,5 @@
 /** What a configuration says about its jobs. */
-import type { Acting } from "../work/acting.ts";
+import type { Acting } from "../calls/acting.ts";
 
 /** One job. */
 export interface JobSettings {

@@ -1,6 +1,7 @@
 /** The types of jobs in a configuration. */
+
+import type { Acting } from "../calls/acting.ts";
 import type { InsideClient } from "../routes/route.ts";
-import type { Acting } from "../work/acting.ts";
 
 /** One run of a job. */
 export interface JobCall {

@@ -2,9 +2,9 @@
 import type { Core } from "../../../capability.ts";
 import { type Clock, systemClock } from "../../../clock.ts";
 import { createInside, type InsideFetch } from "../../../http/inside.ts";
+import { principalOf } from "../calls/acting.ts";
+import type { CodeRunner } from "../calls/code-runner.ts";
 import type { CodeSettings } from "../settings.ts";
-import { principalOf } from "../work/acting.ts";
-import type { CodeRunner } from "../work/code-runner.ts";
 import { JobRecords } from "./job-records.ts";
 import type { JobSettings } from "./job-settings.ts";
 import { ServiceJobs } from "./jobs.ts";

@@ -4,8 +4,8 @@ import { readEach, readMembers, StartFaults } from "../../../errors/start-faults
 import { StartError } from "../../../errors.ts";
 import { isObject } from "../../../json/values.ts";
 import { type MemberReaders, membersOf } from "../../../members.ts";
+import { type Acting, readActing } from "../calls/acting.ts";
 import { requireFunction } from "../code-options.ts";
-import { type Acting, readActing } from "../work/acting.ts";
 
 /** The methods of routes. HEAD has the route of GET. */
 export const routeMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

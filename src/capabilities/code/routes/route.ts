@@ -1,7 +1,7 @@
 /** The types of routes in a configuration, and the function that gives them to a declaration. */
 import type { Client, FromSchema } from "holdfast-client";
+import type { Acting } from "../calls/acting.ts";
 import type { CodeCaller } from "../public.ts";
-import type { Acting } from "../work/acting.ts";
 import type { Responded } from "./respond.ts";
 import type { RouteMethod, RouteSchema } from "./route-options.ts";
 

@@ -75,7 +75,7 @@ export class CallThread {
     this.#options = options;
     this.#owner = owner;
     const beat = new Int32Array(new SharedArrayBuffer(4));
-    this.#worker = startThread("capabilities/code/work/code-thread", {
+    this.#worker = startThread("capabilities/code/calls/code-thread", {
       workerData: { module, beat, prefix } satisfies CodeThreadData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       name: "holdfast-code",

@@ -9,7 +9,7 @@ import type {
   OpenWriteHooks,
   ThreadWork,
 } from "../../capability.ts";
-import { CodeMeter, codeFamilies } from "./calls/code-meter.ts";
+import { CodeMeter, codeFamilies } from "./code-meter.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";

@@ -1,15 +1,22 @@
 /** Plain copies of values that the code of a configuration returns: only what JSON can say, without anything of the user's objects. */
 import { types } from "node:util";
 
-/** A value that JSON cannot say. */
-export class NotPlain extends Error {
-  override readonly name = "NotPlain";
+/** A result of code that the service cannot use. The message says why. */
+export class WrongResult extends Error {
+  override readonly name = "WrongResult";
+  readonly reason: "result" | "promise";
+
+  /** `reason`: whether the result has a wrong value, or is a promise where code cannot wait. */
+  constructor(message: string, reason: "result" | "promise" = "result") {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** Deeper values are refused, before their depth becomes a problem of this thread. */
 const maxDepth = 200;
 
-/** A copy of a value. Throws NotPlain with the place for everything that JSON does not have. `subject`: such as "The result of before". */
+/** A copy of a value. Throws WrongResult with the place for everything that JSON does not have. `subject`: such as "The result of before". */
 export function plainCopy(value: unknown, subject: string): unknown {
   return copyOf(value, { subject, place: "" }, new Set());
 }
@@ -34,8 +41,8 @@ function copyOf(value: unknown, at: At, ancestors: ReadonlySet<object>): unknown
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (typeof value !== "object" || types.isProxy(value)) throw wrong(value, at);
-  if (ancestors.has(value)) throw new NotPlain(`${textOf(at)} contains itself.`);
-  if (ancestors.size > maxDepth) throw new NotPlain(`${textOf(at)} is nested too deeply.`);
+  if (ancestors.has(value)) throw new WrongResult(`${textOf(at)} contains itself.`);
+  if (ancestors.size > maxDepth) throw new WrongResult(`${textOf(at)} is nested too deeply.`);
   const within = new Set(ancestors).add(value);
   const below = (name: string | number) => ({ ...at, place: `${at.place}/${name}` });
   if (Array.isArray(value)) return Array.from(value, (item: unknown, n) => copyOf(item, below(n), within));
@@ -47,20 +54,22 @@ function copyOf(value: unknown, at: At, ancestors: ReadonlySet<object>): unknown
   )) {
     if (enumerable !== true) continue;
     if (get !== undefined)
-      throw new NotPlain(`${textOf(below(name))} has a function that gets its value. Return plain values.`);
+      throw new WrongResult(
+        `${textOf(below(name))} has a function that gets its value. Return plain values.`,
+      );
     copy[name] = copyOf(inner, below(name), within);
   }
   return copy;
 }
 
-function wrong(value: unknown, at: At): NotPlain {
+function wrong(value: unknown, at: At): WrongResult {
   const advice =
     value === undefined
       ? "Leave the attribute out, or use null."
       : value instanceof Date
         ? "Use its toISOString()."
         : "A resource has only values of JSON.";
-  return new NotPlain(`${textOf(at)} is ${nameOf(value)}. ${advice}`);
+  return new WrongResult(`${textOf(at)} is ${nameOf(value)}. ${advice}`);
 }
 
 function textOf({ subject, place }: At): string {

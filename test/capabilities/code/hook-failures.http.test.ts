@@ -1,9 +1,11 @@
 /** What goes wrong in a hook: nothing is written, the client learns nothing about the code, and the next write works. */
 import assert from "node:assert/strict";
-import { unlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { pino } from "pino";
+import { HookWorker, type WorkerEnd } from "../../../src/capabilities/code/hooks/hook-worker.ts";
 import { makeFolder } from "../../folder.ts";
 import { startFor, startServiceForFile } from "../../http/service.ts";
 import { until } from "../../until.ts";
@@ -143,7 +145,11 @@ export default {
 
 test("a resource that is larger than the limit of waiting calls can be changed", async (t) => {
   const large = `
-export default { limits: { body: 33554432 }, collections: { things: { hooks: { validate: () => {} } } } };
+export default {
+  limits: { body: 33554432 },
+  code: { hookMs: 1_000 },
+  collections: { things: { hooks: { validate: () => {} } } },
+};
 `;
   const { send, create } = await startFor(t, { module: large });
   const { path } = await create("things", { text: "x".repeat(10_000_000) });
@@ -200,3 +206,45 @@ export default { collections: { things: { hooks: { before: ({ resource }) => { i
   assert.equal((await post({})).status, 201);
   assert.deepEqual(await readiness(), { status: "pass" });
 });
+
+test("a worker that ends without a call starts again with the next call", async (t) => {
+  const folder = makeFolder();
+  const [module, ends, starts] = ["module.mjs", "ends", "starts"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(
+    module,
+    `
+import { appendFileSync, existsSync } from "node:fs";
+appendFileSync(${JSON.stringify(starts)}, "x");
+setInterval(() => existsSync(${JSON.stringify(ends)}) && process.exit(), 1);
+export default { collections: { things: { hooks: { before: ({ resource }) => resource } } } };
+`,
+  );
+  const ended: WorkerEnd[] = [];
+  const onEnd = (reason: WorkerEnd) => ended.push(reason);
+  const runner = new HookWorker({ module, hookMs: 1_000, memoryMb: 64, onEnd });
+  t.after(() => runner.stop());
+  await runner.ready();
+  writeFileSync(ends, "");
+  await until("the worker has ended", () => ended.length > 0);
+  for (let n = 0; n < 3; n++) await startAndEnd(); // a worker that started at once would have ended again
+  assert.deepEqual(ended, ["exit"]);
+  unlinkSync(ends);
+  const input = { kind: "before", operation: "create", resource: "{}", previous: undefined } as const;
+  const output = await runner.call("collections.things.hooks.before", {
+    ...input,
+    related: {},
+    caller: undefined,
+    now: 0,
+  });
+  assert.deepEqual(output, { kind: "done", text: "{}" });
+  assert.equal(readFileSync(starts, "utf8"), "xx");
+});
+
+/** Starts a thread, and waits until it has ended. */
+async function startAndEnd(): Promise<void> {
+  await new Promise((resolve) => new Worker("", { eval: true }).once("exit", resolve));
+}

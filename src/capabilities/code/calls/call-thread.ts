@@ -1,9 +1,9 @@
 /** One worker, and the calls in it. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../program.ts";
-import type { FailureReason } from "../hooks/hook-call.ts";
-import { BusyWatch } from "./busy-watch.ts";
+import { BusyWatch } from "../busy-watch.ts";
+import { endWorker } from "../end-worker.ts";
+import type { FailureReason } from "../failure.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
 import type { CodeThreadData, FromCodeThread, ToCodeThread } from "./code-thread.ts";
@@ -51,6 +51,12 @@ const maxLoadMs = 60_000;
 /** How long a worker can take to end, in milliseconds. Code that allocates without a pause can keep it from ending. */
 const maxEndMs = 5_000;
 
+/** How often the watch looks whether the thread is busy, in milliseconds. */
+const lookMs = 250;
+
+/** How many times as long a thread can stand still as it can be busy. */
+const patience = 12;
+
 type Sent = Extract<FromCodeThread, { kind: "request" }>;
 
 /** A worker that loads the module, and runs calls until it ends. */
@@ -58,7 +64,7 @@ export class CallThread {
   readonly #options: CallThreadOptions;
   readonly #owner: Owner;
   readonly #worker: Worker;
-  readonly #watch: BusyWatch;
+  readonly #watch: BusyWatch<[beat: number]>;
   /** The calls in progress, by their numbers. */
   readonly #running = new Map<number, Running>();
   /** What cancels each request in progress, by its number. */
@@ -84,7 +90,13 @@ export class CallThread {
     const { busyMs } = bounds;
     const isBusy = `The thread was busy for ${busyMs} ms with code that never waits, such as an endless loop.`;
     const onBusy = () => void this.#end({ reason: "time", message: isBusy, isAsked: false });
-    this.#watch = new BusyWatch(this.#worker, beat, { busyMs, onBusy });
+    this.#watch = new BusyWatch(this.#worker, {
+      progress: () => [Atomics.load(beat, 0)],
+      busyMs,
+      standstillMs: busyMs * patience,
+      lookMs,
+      onBusy,
+    });
     this.#loading = setTimeout(() => {
       const message = `The module was not loaded within ${maxLoadMs / 1_000} s.`;
       void this.#end({ reason: "load", message, isAsked: false });
@@ -124,8 +136,7 @@ export class CallThread {
 
   async #end(ending: Ending): Promise<void> {
     this.#ending ??= ending;
-    const ended = this.#worker.terminate().then(() => true);
-    if (await Promise.race([ended, delay(maxEndMs, false, { ref: false })])) return;
+    if (await endWorker(this.#worker, maxEndMs)) return;
     const message = `${ending.message} Its worker cannot be ended, and can need more and more memory. Restart the service.`;
     this.#ended({ ...ending, message, isAsked: false });
   }

@@ -1,7 +1,6 @@
 /** Runs the functions of a configuration that may wait: those of routes, consumers and jobs. */
 import type { InsideFetch } from "../../../http/inside.ts";
-import type { FailureReason } from "../hooks/hook-call.ts";
-import type { Refusal } from "../public.ts";
+import type { Failure } from "../failure.ts";
 import type { RouteResponse } from "../routes/respond.ts";
 
 /** What runs such functions. */
@@ -27,18 +26,10 @@ export interface CodeCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * What became of a call. `value`: what the function has returned, as plain data. `response`: it has returned `respond(…)`. `refusal`: it has
- * called `refuse` or `forbid`.
- */
+/** What became of a call. `value`: what the function has returned, as plain data. `response`: it has returned `respond(…)`. */
 export type CodeOutcome =
   | { readonly kind: "done"; readonly value: unknown; readonly response?: RouteResponse }
-  | {
-      readonly kind: "failed";
-      readonly reason: FailureReason;
-      readonly message: string;
-      readonly refusal?: Refusal;
-    };
+  | Failure;
 
 /** The bounds of calls. Tests have others. */
 export interface CodeBounds {

@@ -1,7 +1,7 @@
 /** Opens what runs the functions of a configuration that may wait. */
 import type { Core } from "../../../capability.ts";
+import type { CodeMeter } from "../code-meter.ts";
 import type { CodeSettings } from "../settings.ts";
-import type { CodeMeter } from "./code-meter.ts";
 import { type CodeRunner, codeBounds } from "./code-runner.ts";
 
 /** The runner of one thread of the service. Its worker starts with the first call. The meter counts its calls. */

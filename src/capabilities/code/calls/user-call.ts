@@ -1,7 +1,7 @@
 /** Calls one function of the user, and makes plain data of what it returns or throws. */
 import type { AnyClient } from "../../../command.ts";
-import { NotPlain, nameOf, plainCopy } from "../plain-values.ts";
-import { refusalOf } from "../public.ts";
+import { failureOf } from "../failure.ts";
+import { plainCopy, WrongResult } from "../plain-values.ts";
 import { responseOf } from "../routes/respond.ts";
 import type { UserFunction } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
@@ -50,26 +50,5 @@ function outcomeOf(result: unknown): CodeOutcome {
 
 function requireSmall(length: number): void {
   if (length > maxResult)
-    throw new NotPlain("The result is larger than 16 MiB. Return less, such as a page.");
-}
-
-/** An error of the user can throw itself when its members are read. */
-function failureOf(error: unknown): CodeOutcome {
-  try {
-    const refusal = refusalOf(error);
-    const reason = error instanceof NotPlain ? "result" : "throw";
-    return { kind: "failed", reason, message: describe(error), ...(refusal && { refusal }) };
-  } catch {
-    return { kind: "failed", reason: "throw", message: "It threw a value that cannot be read." };
-  }
-}
-
-/** The longest message about an error, in characters. */
-const maxMessage = 10_000;
-
-function describe(error: unknown): string {
-  if (error instanceof NotPlain) return error.message;
-  if (typeof error === "string") return `It threw a text: ${error.slice(0, maxMessage)}`;
-  if (!(error instanceof Error)) return `It threw ${nameOf(error)}. Throw an Error.`;
-  return String(error.stack ?? error.message).slice(0, maxMessage);
+    throw new WrongResult("The result is larger than 16 MiB. Return less, such as a page.");
 }

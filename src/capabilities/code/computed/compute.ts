@@ -1,8 +1,8 @@
 /** Calls the functions of computed attributes with copies. A worker does this, or the thread of an application. */
 import { types } from "node:util";
-import { describe, type HookOutput } from "../hooks/hook-call.ts";
-import { NotPlain, plainCopy } from "../plain-values.ts";
-import { refusalOf } from "../public.ts";
+import { failureOf } from "../failure.ts";
+import type { HookOutput } from "../hooks/hook-call.ts";
+import { plainCopy, WrongResult } from "../plain-values.ts";
 import type { UserFunction } from "../user-functions.ts";
 
 /** What the functions of a collection get, as texts. */
@@ -21,32 +21,23 @@ export function computeAll(find: (attribute: string) => UserFunction, input: Com
       const value = compute(find(name), picked(input.resource, from));
       if (value !== undefined) values[name] = plainCopy(value, `The value of ${name}`);
     } catch (error) {
-      const reason = error instanceof Waits ? "promise" : error instanceof NotPlain ? "result" : "throw";
-      return { kind: "failed", reason, message: `${name}: ${messageOf(error)}` };
+      const { reason, message, refusal } = failureOf(error);
+      const what = refusal ? "value refused the write. It only computes: refuse in hooks.validate." : message;
+      return { kind: "failed", reason, message: `${name}: ${what}` };
     }
   }
   return { kind: "done", text: JSON.stringify(values) };
 }
 
-/** A function that has returned a promise. */
-class Waits extends Error {}
-
 function compute(value: UserFunction, own: Record<string, unknown>): unknown {
   const result = value(own as never);
   if (!types.isPromise(result)) return result;
   result.catch(() => {}); // Otherwise, its rejection would end the worker.
-  throw new Waits("value returned a promise. It cannot wait: use a consumer or a route.");
+  throw new WrongResult("value returned a promise. It cannot wait: use a consumer or a route.", "promise");
 }
 
 /** Each function gets its own copy, so that none sees what another one has changed. */
 function picked(resource: string, names: readonly string[]): Record<string, unknown> {
   const all = Object.entries(JSON.parse(resource) as Record<string, unknown>);
   return Object.fromEntries(all.filter(([name]) => names.includes(name)));
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof Waits) return error.message;
-  if (refusalOf(error) !== undefined)
-    return "value refused the write. It only computes: refuse in hooks.validate.";
-  return describe(error);
 }

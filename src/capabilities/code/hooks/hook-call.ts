@@ -3,8 +3,9 @@
  * between the code of a configuration and the service, so nothing of its objects reaches the service.
  */
 import { types } from "node:util";
-import { NotPlain, nameOf, plainCopy } from "../plain-values.ts";
-import { type CodeCaller, type HookCall, type Refusal, refusalOf } from "../public.ts";
+import { type Failure, failureOf } from "../failure.ts";
+import { nameOf, plainCopy, WrongResult } from "../plain-values.ts";
+import type { CodeCaller, HookCall, Refusal } from "../public.ts";
 
 /** What a hook gets, as texts. */
 export interface HookInput {
@@ -21,33 +22,16 @@ export interface HookInput {
   now: number;
 }
 
-/** Why code failed, as the metrics name it. */
-export type FailureReason = "throw" | "promise" | "result" | "time" | "memory" | "exit" | "load";
-
 /** What became of a call. `text`: the JSON text of what `before` has returned, if it has returned something. */
-export type HookOutput =
-  | { kind: "done"; text?: string }
-  | Refusal
-  | { kind: "failed"; reason: FailureReason; message: string };
+export type HookOutput = { kind: "done"; text?: string } | Refusal | Omit<Failure, "refusal">;
 
 /** Calls a hook. Never throws. */
 export function callHook(hook: (call: HookCall) => unknown, input: HookInput): HookOutput {
   try {
     return outputOf(input, resourceIn(input), hook);
   } catch (error) {
-    return failureOf(error);
-  }
-}
-
-/** An error of the user can throw itself when its members are read. */
-function failureOf(error: unknown): HookOutput {
-  try {
-    const refused = refusalOf(error);
-    if (refused !== undefined) return refused;
-    const isResult = error instanceof WrongResult || error instanceof NotPlain;
-    return { kind: "failed", reason: isResult ? "result" : "throw", message: describe(error) };
-  } catch {
-    return { kind: "failed", reason: "throw", message: "It threw a value that cannot be read." };
+    const { refusal, ...failed } = failureOf(error);
+    return refusal ?? failed;
   }
 }
 
@@ -70,10 +54,9 @@ function outputOf(
     now: new Date(now),
   });
   if (types.isPromise(result)) {
-    // Otherwise, its rejection would end the worker.
-    result.catch(() => {});
+    result.catch(() => {}); // Otherwise, its rejection would end the worker.
     const message = `${kind} returned a promise. Hooks cannot wait: use a consumer or a route for what needs input or output.`;
-    return { kind: "failed", reason: "promise", message };
+    throw new WrongResult(message, "promise");
   }
   if (result === undefined) {
     if (JSON.stringify(resource) === JSON.stringify(resourceIn(input))) return { kind: "done" };
@@ -92,25 +75,9 @@ function parsed(text: string | undefined): Record<string, unknown> | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/** A result that is not a resource. */
-class WrongResult extends Error {
-  override readonly name = "WrongResult";
-}
-
-/** The JSON text of a resource that a hook has made. Throws WrongResult and NotPlain. */
+/** The JSON text of a resource that a hook has made. Throws WrongResult. */
 function textOf(result: unknown): string {
   if (typeof result !== "object" || result === null || Array.isArray(result))
     throw new WrongResult(`before returned ${nameOf(result)}. Return the resource, or nothing.`);
   return JSON.stringify(plainCopy(result, "The result of before"));
 }
-
-/** What a thrown value says to the operator. */
-export function describe(error: unknown): string {
-  if (error instanceof WrongResult || error instanceof NotPlain) return error.message;
-  if (typeof error === "string") return `It threw a text: ${error.slice(0, maxMessage)}`;
-  if (!(error instanceof Error)) return `It threw ${nameOf(error)}. Throw an Error, or call refuse().`;
-  return String(error.stack ?? error.message).slice(0, maxMessage);
-}
-
-/** The longest message about an error, in characters. */
-const maxMessage = 10_000;

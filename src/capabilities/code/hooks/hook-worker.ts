@@ -2,11 +2,13 @@
  * The worker beside one thread of the service, in which its hooks run. A call that fails its worker, such as by an endless loop, is ended
  * with it. The calls behind it run on the next worker, because hooks only calculate.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
-import type { FailureReason, HookOutput } from "./hook-call.ts";
+import { BusyWatch } from "../busy-watch.ts";
+import { endWorker } from "../end-worker.ts";
+import type { FailureReason } from "../failure.ts";
+import type { HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
 import type { CallInput } from "./run-call.ts";
 
@@ -19,8 +21,11 @@ export interface HookWorkerOptions {
   /** The limit of the heap of the worker, in MiB. */
   memoryMb: number;
   /** Called when a worker has ended, with the reason, or when it cannot be ended. */
-  onEnd?: (reason: FailureReason | "lost") => void;
+  onEnd?: (reason: WorkerEnd) => void;
 }
+
+/** Why a worker has ended. `lost`: it cannot be ended. */
+export type WorkerEnd = Exclude<FailureReason, "promise" | "result"> | "lost";
 
 /** What runs hooks. */
 export interface HookRunner {
@@ -58,18 +63,12 @@ interface Call {
   settle(output: HookOutput): void;
 }
 
-/** How long a worker can take to end, in milliseconds. V8 does not end every loop that allocates memory. */
+/** How long a worker can take to end, in milliseconds. */
 const endMs = 2_000;
 
-/** The call in progress, as the watch has first seen it. */
-interface Watched {
-  /** 0 while the worker is busy with something else than a call. */
-  readonly number: number;
-  /** How many calls had been answered. */
-  readonly answered: number;
-  readonly at: number;
-  /** The processor time of the worker at that moment; `undefined` while it is not known. */
-  processorMs: number | undefined;
+interface Ending {
+  readonly reason: Exclude<WorkerEnd, "lost">;
+  readonly message: string;
 }
 
 /** Runs hooks in a worker of its own, and replaces the worker when it ends. */
@@ -84,15 +83,15 @@ export class HookWorker implements HookRunner {
   #lastNumber = 0;
   #answered = 0;
   #worker: Worker | undefined;
+  /** Shared with the worker: the number of the call in progress; 0 without one. */
   #current = new Int32Array(new SharedArrayBuffer(4));
+  #watch: BusyWatch<[number: number, answered: number]> | undefined;
+  /** The number of the call that takes too long, while its worker is being ended. */
+  #tooLong: number | undefined;
   #loaded = Promise.withResolvers<void>();
   #isLoaded = false;
   #cannotLoad = false;
   #isStopped = false;
-  #watch: NodeJS.Timeout | undefined;
-  #watched: Watched | undefined;
-  /** Whether the worker is being ended, because the call in progress takes too long. */
-  #isEnding = false;
 
   constructor(options: HookWorkerOptions) {
     this.#options = options;
@@ -118,7 +117,7 @@ export class HookWorker implements HookRunner {
     const isFull = this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length;
     if (isFull && this.#calls.size > 0)
       throw new Problem("UNAVAILABLE", "Too many writes wait for the code of this service. Try again.");
-    if (this.#worker === undefined) this.#start(); // the last one could not load the module
+    if (this.#worker === undefined) this.#start(); // the last one has ended
     this.#lastNumber = (this.#lastNumber % maxNumber) + 1;
     const number = this.#lastNumber;
     const { promise, resolve } = Promise.withResolvers<HookOutput>();
@@ -136,8 +135,8 @@ export class HookWorker implements HookRunner {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#watch);
-    await this.#worker?.terminate();
+    this.#watch?.stop();
+    if (this.#worker !== undefined) await endWorker(this.#worker, endMs);
     for (const { settle } of this.#calls.values())
       settle({ kind: "failed", reason: "exit", message: "The service has stopped." });
   }
@@ -154,11 +153,11 @@ export class HookWorker implements HookRunner {
     if (calls.length === 0) return;
     for (const call of calls) call.runs++;
     this.#worker.postMessage(calls.map(({ message }) => message));
-    this.#watch ??= setInterval(() => void this.#look(), Math.max(5, this.#options.hookMs / 4)).unref();
+    this.#watch?.start();
   }
 
   #start(): void {
-    const { module, memoryMb } = this.#options;
+    const { module, memoryMb, hookMs } = this.#options;
     const current = new Int32Array(new SharedArrayBuffer(4));
     this.#current = current;
     this.#isLoaded = false;
@@ -169,11 +168,18 @@ export class HookWorker implements HookRunner {
     });
     worker.unref();
     this.#worker = worker;
+    this.#watch = new BusyWatch(worker, {
+      progress: () => [Atomics.load(current, 0), this.#answered],
+      busyMs: hookMs,
+      standstillMs: hookMs * patience.factor + patience.moreMs,
+      lookMs: Math.max(5, hookMs / 4),
+      onBusy: ([number]) => void this.#endBusy(worker, number),
+    });
     const loading = setTimeout(() => {
       message = `The module was not loaded within ${maxLoadMs / 1_000} s. Remove what its top level waits for.`;
       void worker.terminate();
     }, maxLoadMs).unref();
-    let reason: FailureReason = "exit";
+    let reason: Ending["reason"] = "exit";
     let message = "It ended its worker, such as with process.exit().";
     worker.on("message", (from: FromHookThread) => {
       if (from.kind === "loaded") clearTimeout(loading);
@@ -200,22 +206,18 @@ export class HookWorker implements HookRunner {
     }
     this.#answered += from.answers.length;
     for (const [number, output] of from.answers) this.#calls.get(number)?.settle(output);
-    if (this.#calls.size > 0) return;
-    clearInterval(this.#watch);
-    this.#watch = undefined;
-    this.#watched = undefined;
+    if (this.#calls.size === 0) this.#watch?.stop();
   }
 
   /** The worker has ended: the call in progress fails, and the others run on the next one. */
-  #ended(how: { reason: FailureReason; message: string }): void {
+  #ended(how: Ending): void {
     const { hookMs, onEnd } = this.#options;
-    const tooLong = { reason: "time", message: `It took longer than ${hookMs} ms.` } as const;
-    const isTooLong = this.#isEnding;
-    const number = isTooLong ? this.#watched?.number : Atomics.load(this.#current, 0);
-    const failed = { kind: "failed", ...(isTooLong ? tooLong : how) } as const;
+    const tooLong: Ending = { reason: "time", message: `It took longer than ${hookMs} ms.` };
+    const failed = { kind: "failed", ...(this.#tooLong === undefined ? how : tooLong) } as const;
+    const number = this.#tooLong ?? Atomics.load(this.#current, 0);
+    this.#watch?.stop();
     this.#worker = undefined;
-    this.#watched = undefined;
-    this.#isEnding = false;
+    this.#tooLong = undefined;
     onEnd?.(failed.reason);
     if (!this.#isLoaded) {
       // The next call tries again.
@@ -227,14 +229,14 @@ export class HookWorker implements HookRunner {
       this.#loaded = Promise.withResolvers();
       return;
     }
-    const culprit = this.#calls.get(number ?? 0);
+    const culprit = this.#calls.get(number);
     if (culprit !== undefined) {
       this.#noteEnd(culprit.message[1]);
       culprit.settle(failed);
     }
     for (const call of this.#calls.values()) if (call.runs >= maxRuns) call.settle(failed);
     this.#unsent = [...this.#calls.values()];
-    this.#start();
+    if (this.#unsent.length > 0) this.#start(); // otherwise, the next call does
   }
 
   #noteEnd(place: string): void {
@@ -247,50 +249,14 @@ export class HookWorker implements HookRunner {
     }
   }
 
-  /** Ends the worker if the call in progress has taken too long. */
-  async #look(): Promise<void> {
-    const worker = this.#worker;
-    const current = this.#current;
-    const number = Atomics.load(current, 0);
-    if (worker === undefined || !this.#isLoaded || this.#isEnding) return;
-    const { hookMs } = this.#options;
-    const answered = this.#answered;
-    const isFirst = this.#watched?.number !== number || this.#watched.answered !== answered;
-    const watched: Watched = isFirst
-      ? { number, answered, at: performance.now(), processorMs: undefined }
-      : (this.#watched as Watched);
-    this.#watched = watched;
-    const elapsed = performance.now() - watched.at;
-    if (elapsed >= hookMs * patience.factor + patience.moreMs) return this.#end(worker);
-    // A worker that waits does not answer this.
-    const processorMs = await processorTimeOf(worker);
-    const isSame = this.#watched === watched && this.#answered === answered;
-    if (this.#worker !== worker || !isSame || Atomics.load(current, 0) !== number) return;
-    if (
-      processorMs === undefined
-        ? elapsed >= hookMs
-        : processorMs - (watched.processorMs ?? processorMs) >= hookMs
-    )
-      return this.#end(worker);
-    watched.processorMs ??= processorMs;
-  }
-
-  async #end(worker: Worker): Promise<void> {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
-    const ended = worker.terminate().then(() => true);
-    if (await Promise.race([ended, delay(endMs, false, { ref: false })])) return;
+  /** Ends a worker, because the call with this number takes too long. */
+  async #endBusy(worker: Worker, number: number): Promise<void> {
     if (this.#worker !== worker) return;
+    this.#tooLong = number;
+    if ((await endWorker(worker, endMs)) || this.#worker !== worker) return;
     this.#options.onEnd?.("lost");
     this.#ended({ reason: "time", message: "" });
   }
-}
-
-/** How much processor time a worker has used, in milliseconds; `undefined` if this version of Node does not tell. */
-async function processorTimeOf(worker: Worker): Promise<number | undefined> {
-  if (typeof worker.cpuUsage !== "function") return undefined;
-  const usage = await worker.cpuUsage().catch(() => undefined); // it has ended
-  return usage && (usage.user + usage.system) / 1_000;
 }
 
 function lengthOf(input: CallInput): number {

@@ -1,9 +1,9 @@
 /** Opens the hooks of a service or a command, with what runs them. */
 import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
 import { StartError } from "../../../errors.ts";
-import type { CodeMeter } from "../calls/code-meter.ts";
+import type { CodeMeter } from "../code-meter.ts";
 import type { CodeSettings } from "../settings.ts";
-import type { HookRunner } from "./hook-worker.ts";
+import type { HookRunner, WorkerEnd } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
 /** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. */
@@ -43,7 +43,7 @@ export async function openHookRunner(
 
 async function openPlain(
   { module, functions, hookMs, memoryMb }: CodeSettings,
-  onEnd: (reason: keyof typeof whyEnded) => void,
+  onEnd: (reason: WorkerEnd) => void,
 ): Promise<HookRunner> {
   if (module === undefined) {
     const { HereRunner } = await import("./here-runner.ts");
@@ -54,13 +54,11 @@ async function openPlain(
 }
 
 /** Why a worker of hooks has ended, as the log says it. */
-const whyEnded = {
+const whyEnded: Readonly<Record<WorkerEnd, string>> = {
   time: "was ended, because a call took too long",
   memory: "has ended, because it needed too much memory",
   exit: "has ended, because the code ended it",
   throw: "has ended, because of an error that nothing handles",
   load: "cannot load the configuration",
-  promise: "has ended",
-  result: "has ended",
   lost: "cannot be ended, and can need more and more memory. Restart the service",
-} as const;
+};

@@ -29,7 +29,7 @@ export function respond(
   return { [responded]: { status, body, headers } };
 }
 
-/** The data of a value that `respond` has made; `undefined` if it is any other value. Throws NotPlain. */
+/** The data of a value that `respond` has made; `undefined` if it is any other value. Throws WrongResult. */
 export function responseOf(value: unknown): RouteResponse | undefined {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, responded)) return undefined;
   const given = (value as Responded)[responded];

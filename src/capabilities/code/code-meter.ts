@@ -1,8 +1,8 @@
 /** Counts the calls of functions, for the metrics. */
-import { Histogram } from "../../../counters.ts";
-import { type Family, histogramSamples, type MetricsSource } from "../../../observe/metrics-source.ts";
-import type { HookRunner } from "../hooks/hook-worker.ts";
-import type { CodeRunner } from "./code-runner.ts";
+import { Histogram } from "../../counters.ts";
+import { type Family, histogramSamples, type MetricsSource } from "../../observe/metrics-source.ts";
+import type { CodeRunner } from "./calls/code-runner.ts";
+import type { HookRunner } from "./hooks/hook-worker.ts";
 
 /** Every metric of code, by name. */
 export const codeFamilies = {

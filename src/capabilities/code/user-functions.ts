@@ -9,7 +9,7 @@ export async function loadModule(path: string): Promise<unknown> {
   return (await importUserModule(path)).default;
 }
 
-/** The function at a place of a configuration, such as `jobs.digest.run`. Throws an Error if there is none. */
+/** The function at a place of a configuration, such as `jobs.digest.run`. Throws an Error if the place has no function. */
 export function functionAt(configuration: unknown, place: string): UserFunction {
   let value: unknown = configuration;
   for (const name of place.split("."))

@@ -77,6 +77,29 @@ export function requireContentType(request: HttpRequest, method: MethodWithConte
   });
 }
 
+/** The media types of a merge patch. */
+const mergePatchTypes = { "application/merge-patch+json": "merge-patch", "application/json": "merge-patch" };
+
+/** The media types of a PATCH that accepts only merge patches, as the value of a header. */
+export const mergePatchTypeNames = Object.keys(mergePatchTypes).join(", ");
+
+/** As `requireContentType`, for a PATCH that accepts only merge patches. */
+export function requireMergePatchType(request: HttpRequest): void {
+  requireType(request, {
+    accepts: mergePatchTypes,
+    refuse: () => {
+      const wrong = whatIsWrong(request.headers["content-type"]);
+      return new Problem(
+        "UNSUPPORTED_MEDIA_TYPE",
+        `${wrong}. This path accepts only ${mergePatchTypeNames}.`,
+        {
+          headers: { "accept-patch": mergePatchTypeNames },
+        },
+      );
+    },
+  });
+}
+
 /** As `requireContentType`, for the path of imports. */
 export function requireImportType(request: HttpRequest): void {
   requireType(request, {

@@ -1,4 +1,4 @@
-/** Who can use routes, and as whom they act. The functions run in the thread of the service, as in an application. */
+/** Who can use routes, and the callers of their requests. The functions run in the thread of the service, as in an application. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";

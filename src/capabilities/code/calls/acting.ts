@@ -1,9 +1,9 @@
-/** As whom the code of a configuration acts: `as` of a route, a consumer or a job. */
+/** The caller of the requests that code sends: `as` of a route, a consumer or a job. */
 import type { Principal } from "../../../access/principal.ts";
 import { mustBe } from "../../../collection/messages.ts";
 import { isObject } from "../../../json/values.ts";
 
-/** As whom code acts: as a caller with these roles, or as the service, which can do everything with every resource. */
+/** A caller with these roles, or the service, which can do everything with every resource. */
 export type Acting = { readonly roles: readonly string[] } | "service";
 
 const forms = '"service", or an object with roles, such as { roles: ["editor"] }';

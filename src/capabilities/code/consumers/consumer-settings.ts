@@ -18,7 +18,7 @@ export interface ConsumerSettings {
   readonly filter: unknown;
   /** The attributes of the data, or those that it leaves out; `undefined` for all. */
   readonly fields: readonly string[] | undefined;
-  /** As whom its client acts; `undefined`: it has no client. */
+  /** The caller of its requests; `undefined`: it has no client. */
   readonly as: Acting | undefined;
   /** Who could see what it gets. */
   readonly sees: Acting;

@@ -13,7 +13,7 @@ import {
   truth,
 } from "../../../http/openapi/described.ts";
 import { type Asked, notFound, type Result } from "../../../http/operations/result.ts";
-import { patchFormat, requireContentType } from "../../../http/protocol/content-types.ts";
+import { mergePatchTypeNames, requireMergePatchType } from "../../../http/protocol/content-types.ts";
 import { jsonType } from "../../../http/protocol/message.ts";
 import type { Data } from "../../../http/service.ts";
 import type { CodeSettings } from "../settings.ts";
@@ -81,8 +81,6 @@ const names = {
 
 const event = { event: { description: "The id of the event." } };
 
-const mergePatch = "application/merge-patch+json, application/json";
-
 function exists(
   described: Parameters<typeof hasAdministrators>[0],
   settings: CodeSettings | undefined,
@@ -138,17 +136,7 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
     method: "PATCH",
     names,
     body: change,
-    content: {
-      types: mergePatch,
-      limit: "bodyBytes",
-      require: (request) => {
-        requireContentType(request, "PATCH");
-        if (patchFormat(request) === "merge-patch") return;
-        throw new Problem("UNSUPPORTED_MEDIA_TYPE", `This path accepts only ${mergePatch}.`, {
-          headers: { "accept-patch": mergePatch },
-        });
-      },
-    },
+    content: { types: mergePatchTypeNames, limit: "bodyBytes", require: requireMergePatchType },
     handle: async (service, asked, { consumers }) => {
       const { limits } = service.settings;
       const bytes = await asked.request.content.receive(limits.bodyBytes);

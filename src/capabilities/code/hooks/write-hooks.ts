@@ -6,13 +6,13 @@ import type { Relation } from "../../../collection/relations.ts";
 import { type Attributes, textWithId } from "../../../collection/resource.ts";
 import { clientAttributes } from "../../../collection/timestamps.ts";
 import type { CollectionHooks, HookedWrite, WriteHooks } from "../../../collection/write-hooks.ts";
-import { Problem, toSentence, type Violation } from "../../../errors.ts";
+import { Problem } from "../../../errors.ts";
 import { jsonLimits } from "../../../http/protocol/content.ts";
 import type { Limits } from "../../../http/settings.ts";
 import { parseJson, requireObject } from "../../../json/parse.ts";
-import { subjectAt, toFragment } from "../../../json/pointer.ts";
 import { Computation, ComputingFailed } from "../computed/computation.ts";
 import type { Refusal } from "../public.ts";
+import { refusalProblem } from "../refusal-problem.ts";
 import type { CodeSettings, CollectionCode } from "../settings.ts";
 import type { HookInput } from "./hook-call.ts";
 import type { HookRunner } from "./hook-worker.ts";
@@ -144,15 +144,10 @@ function codeFailed(place: string, message: string): Problem {
 
 /** The problem of a refused write. It does not name an attribute that the caller cannot see. */
 function refused(refusal: Refusal, { canRead, collection: { visibility } }: HookedWrite): Problem {
-  if (refusal.kind === "forbidden") return new Problem("INSUFFICIENT_SCOPE", toSentence(refusal.detail));
-  const { path, code, detail } = refusal;
-  const [name] = path;
+  if (refusal.kind === "forbidden") return refusalProblem(refusal, "The resource");
+  const [name] = refusal.path;
   const isHidden = name !== undefined && (!canRead || visibility?.hidden.has(name) === true);
-  const pointer = toFragment(isHidden ? [] : path);
-  const violations: Violation[] = [{ in: "body", pointer, code, detail }];
-  const message =
-    pointer === "#" ? toSentence(detail) : `${subjectAt(pointer, "The resource")} ${toSentence(detail)}`;
-  return new Problem("VALIDATION_FAILED", message, { violations });
+  return refusalProblem({ ...refusal, path: isHidden ? [] : refusal.path }, "The resource");
 }
 
 /** How long the hooks of each request have run, so that a request with many writes ends in time. */

@@ -15,7 +15,7 @@ export interface JobRecord {
   timezone: string;
   /** The first time of the pattern that no run has begun for. */
   due: number;
-  /** The run that is in progress, or that waits until it is tried again; `null` if there is none. */
+  /** The run that is in progress, or that waits until it is tried again; `null` without such a run. */
   run: JobRun | null;
   /** What became of the last attempt; `null` before it. */
   last: JobAttempt | null;

@@ -8,7 +8,7 @@ export interface JobSettings {
   cron: string;
   /** A time zone of the IANA database. */
   timezone: string;
-  /** As whom its client acts; `undefined`: it has no client. */
+  /** The caller of its requests; `undefined`: it has no client. */
   as: Acting | undefined;
   timeoutMs: number;
   /** How often a failed run is tried again. */

@@ -47,7 +47,7 @@ interface JobTimes {
 export type Job = JobTimes &
   (
     | {
-        /** As whom its client acts: as a caller with some roles, or as the service, which can do everything. */
+        /** The caller of its requests: one with some roles, or the service, which can do everything. */
         readonly as: Acting;
         /** Does the work. */
         readonly run: (call: JobCall & JobClients) => unknown;

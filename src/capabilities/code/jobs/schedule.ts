@@ -71,7 +71,7 @@ export class Schedule {
     return again !== undefined && again < change.at + change.before ? again - change.after : first;
   }
 
-  /** The last time that is not after an instant; `undefined` if there is none. */
+  /** The last time that is not after an instant; `undefined` if every time is after it. */
   latest(at: number): number | undefined {
     const local = previousIn(this.#pattern, this.#latestLocal(at));
     const latest = local === undefined ? undefined : this.#firstAt(local);

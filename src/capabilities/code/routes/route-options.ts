@@ -30,7 +30,7 @@ export interface RouteSettings {
   readonly query: RouteSchema | undefined;
   /** What the function returns; `undefined`: anything. */
   readonly response: RouteSchema | undefined;
-  /** As whom its `service` acts; `undefined` without one. */
+  /** The caller of the requests of `service`; `undefined`: it has no `service`. */
   readonly acting: Acting | undefined;
   readonly timeoutMs: number;
 }

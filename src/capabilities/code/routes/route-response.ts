@@ -1,10 +1,9 @@
 /** Makes the response of a route from what its function has returned or thrown. */
-import { Problem, toSentence, type Violation } from "../../../errors.ts";
+import { Problem } from "../../../errors.ts";
 import type { HttpRequest, HttpResponse } from "../../../http/protocol/message.ts";
 import { jsonType, noStore, withBody } from "../../../http/protocol/message.ts";
-import { subjectAt, toFragment } from "../../../json/pointer.ts";
 import type { CodeOutcome } from "../calls/code-runner.ts";
-import type { Refusal } from "../public.ts";
+import { refusalProblem } from "../refusal-problem.ts";
 import type { RouteResponse } from "./respond.ts";
 import type { RouteSettings } from "./route-options.ts";
 import type { RouteValidators } from "./route-schemas.ts";
@@ -122,7 +121,7 @@ function failure(
   route: RouteSettings,
   { reason, message, refusal }: Extract<CodeOutcome, { kind: "failed" }>,
 ): Problem {
-  if (refusal !== undefined) return refusalProblem(refusal);
+  if (refusal !== undefined) return refusalProblem(refusal, "The body");
   if (reason === "throw" || reason === "result" || reason === "promise" || reason === "load")
     return codeFailed(route, message);
   return new Problem(
@@ -140,15 +139,4 @@ function codeFailed(route: RouteSettings, message: string): Problem {
 
 function causeOf({ name }: RouteSettings, message: string): string {
   return `routes.${name}.run: ${message}`;
-}
-
-/** The problem of what `refuse` or `forbid` refuses. */
-function refusalProblem(refusal: Refusal): Problem {
-  if (refusal.kind === "forbidden") return new Problem("INSUFFICIENT_SCOPE", toSentence(refusal.detail));
-  const { path, code, detail } = refusal;
-  const pointer = toFragment(path);
-  const violations: Violation[] = [{ in: "body", pointer, code, detail }];
-  const message =
-    path.length === 0 ? toSentence(detail) : `${subjectAt(pointer, "The body")} ${toSentence(detail)}`;
-  return new Problem("VALIDATION_FAILED", message, { violations });
 }

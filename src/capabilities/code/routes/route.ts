@@ -33,7 +33,7 @@ export interface Route<
   readonly query?: Query;
   /** The JSON Schema of what the function returns. Another result is a fault of the service. @default anything */
   readonly response?: Response;
-  /** As whom `service` acts: with roles, or as the service, which can do everything with every resource. @default there is no `service` */
+  /** The caller of the requests of `service`: one with some roles, or the service, which can do everything with every resource. @default no `service` */
   readonly as?: As;
   /** How long it can take, from 1 to 60000 milliseconds. @default 10000 */
   readonly timeoutMs?: number;

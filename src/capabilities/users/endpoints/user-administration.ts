@@ -20,7 +20,7 @@ import type { PageAsked } from "../../../http/operations/page-parameters.ts";
 import { type Asked, notFound, type Result } from "../../../http/operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../../../http/protocol/conditional.ts";
 import { jsonLimits } from "../../../http/protocol/content.ts";
-import { patchFormat, requireContentType } from "../../../http/protocol/content-types.ts";
+import { mergePatchTypeNames, requireMergePatchType } from "../../../http/protocol/content-types.ts";
 import type { Service } from "../../../http/service.ts";
 import { applyMergePatch } from "../../../json/merge-patch.ts";
 import { allOf, type Filter } from "../../../query/filter.ts";
@@ -181,8 +181,6 @@ const accountChange: Body<Service> = {
   },
 };
 
-const mergePatch = "application/merge-patch+json, application/json";
-
 const account = closedObject({
   id: { ...text, description: "The id of the profile." },
   email: text,
@@ -277,17 +275,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
     method: "PATCH",
     names: ofAccount,
     body: accountChange,
-    content: {
-      types: mergePatch,
-      limit: "bodyBytes",
-      require: (request) => {
-        requireContentType(request, "PATCH");
-        if (patchFormat(request) === "merge-patch") return;
-        throw new Problem("UNSUPPORTED_MEDIA_TYPE", `This path accepts only ${mergePatch}.`, {
-          headers: { "accept-patch": mergePatch },
-        });
-      },
-    },
+    content: { types: mergePatchTypeNames, limit: "bodyBytes", require: requireMergePatchType },
     id: "changeAccount",
     summary: "Change an account",
     description:

@@ -1,26 +1,11 @@
 /** A service with consumers on a store that outlives it, so that a test can start it again with another configuration. */
 import { after } from "node:test";
+import type { ConsumerStatus } from "../../../../src/capabilities/code/consumers/shown.ts";
 import { makeFolder } from "../../../folder.ts";
 import { type Service, type ServiceOptions, startService } from "../../../http/service.ts";
 import { openTestStore } from "../../../http/test-store.ts";
 import { until } from "../../../until.ts";
 import { noteCalls } from "./noted-calls.ts";
-
-/** The status of a consumer. */
-export interface Status {
-  name: string;
-  enabled: boolean;
-  state: string;
-  reason?: string;
-  waiting: number;
-  retrying: number;
-  dead: number;
-  lost: number;
-  lagSeconds: number;
-  position: string | null;
-  lastSuccess: string | null;
-  lastFailure: string | null;
-}
 
 /** A delivery of a consumer. */
 export interface Delivery {
@@ -82,13 +67,13 @@ export default defineConfig({ ${more} collections: { ${collections} } });
     return this.calls.read<T>();
   }
 
-  async statuses(): Promise<Status[]> {
+  async statuses(): Promise<ConsumerStatus[]> {
     const answer = await this.service.send({ path });
-    return (answer.json as { consumers: Status[] }).consumers;
+    return (answer.json as { consumers: ConsumerStatus[] }).consumers;
   }
 
-  async status(name: string): Promise<Status> {
-    return (await this.service.send({ path: `${path}/${name}` })).json as Status;
+  async status(name: string): Promise<ConsumerStatus> {
+    return (await this.service.send({ path: `${path}/${name}` })).json as ConsumerStatus;
   }
 
   async deliveries(name: string): Promise<Delivery[]> {

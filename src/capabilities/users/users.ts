@@ -205,7 +205,7 @@ export class Users {
 
   /**
    * Begins a sign-up: mails a code to the address. Nothing exists before the code comes back. Throws INVALID_PARAMETER,
-   * PASSWORD_REFUSED, VALIDATION_FAILED, QUOTA_EXCEEDED and UNAVAILABLE.
+   * PASSWORD_REFUSED, VALIDATION_FAILED, QUOTA_EXCEEDED, UNAVAILABLE, and what the hooks of the profiles throw.
    */
   async signUp(
     { email, password, profile = {}, invitation: token }: SignUpAsked,
@@ -256,12 +256,15 @@ export class Users {
   }
 
   /**
-   * Judges a profile as that of somebody who signs up. `isPart`: required attributes can be missing. Throws VALIDATION_FAILED.
+   * Judges a profile as that of somebody who signs up. `isPart`: required attributes can be missing. Throws VALIDATION_FAILED, and
+   * without `isPart` what the hooks of the collection throw.
    */
   async requireFitting(profile: Readonly<Record<string, unknown>>, { isPart = false } = {}): Promise<void> {
     const misfit = await this.#misfit(profile);
-    const violations = misfit?.violations.filter((each) => !isPart || !isRequired(each)) ?? [];
-    if (misfit !== undefined && violations.length > 0) throw inProfile(misfit, violations);
+    if (misfit === undefined) return;
+    const violations = misfit.violations.filter((each) => !isPart || !isRequired(each));
+    if (violations.length > 0) throw inProfile(misfit, violations);
+    if (!isPart) throw misfit; // code of the configuration has failed or forbids it
   }
 
   /** Why a profile does not fit; `undefined` if it does. */

@@ -93,3 +93,34 @@ test("before sets attributes that the caller cannot set or see, and a refusal at
     [403, "Nobody can write this."],
   );
 });
+
+test("a sign-up whose profile a hook forbids, or cannot judge, is not accepted", async (t) => {
+  const module = `
+import { forbid } from "holdfast";
+
+export default {
+  auth: { users: { collection: "people", signUp: "open" } },
+  collections: {
+    people: {
+      access: { read: "authenticated", write: "authenticated" },
+      hooks: {
+        validate: ({ resource }) => {
+          if (resource.name === "nobody") forbid("nobody cannot sign up");
+          if (resource.name === "wrong") throw new Error("no luck");
+        },
+      },
+    },
+  },
+};
+`;
+  const { send } = await startFor(t, { module });
+  const signUp = async (name: string) => {
+    const content = {
+      email: `${name}@example.com`,
+      password: "correct horse battery staple",
+      profile: { name },
+    };
+    return (await send({ method: "POST", path: "/api/v1/_auth/sign-up", content }, { mayFail: true })).status;
+  };
+  assert.deepEqual([await signUp("ada"), await signUp("nobody"), await signUp("wrong")], [202, 403, 500]);
+});

@@ -1,7 +1,10 @@
 /** What consumers get, and what becomes of it. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { retryWaits } from "../../../src/changes/consume/retries.ts";
+import { makeFolder } from "../../folder.ts";
 import { until } from "../../until.ts";
 import { testClock } from "../webhooks/http/clock.ts";
 import { World } from "./consumers/world.ts";
@@ -163,14 +166,21 @@ test("a disabled consumer keeps its place, and continues there", async () => {
 test("calls run one after the other, or as many at a time as the consumer allows", async () => {
   const world = new World();
   const top = `
-const running = { one: 0, three: 0 };
-const runFor = (name) => async () => {
-  note({ name, running: ++running[name] });
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  running[name]--;
+import { setImmediate as nextTurn } from "node:timers/promises";
+/** Waits until as many calls run as can, and then a moment in which further calls could begin. */
+const runFor = (name, most) => {
+  const full = Promise.withResolvers();
+  let running = 0;
+  return async () => {
+    note({ name, running: ++running });
+    if (running === most) full.resolve();
+    await full.promise;
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    running--;
+  };
 };`;
   const { send } = await world.start(
-    'orders: { after: { one: { run: runFor("one") }, three: { concurrency: 3, run: runFor("three") } } }',
+    'orders: { after: { one: { run: runFor("one", 1) }, three: { concurrency: 3, run: runFor("three", 3) } } }',
     { top },
   );
   const operations = Array.from({ length: 12 }, (_, n) => ({ method: "POST", path: "/orders", body: { n } }));
@@ -195,15 +205,19 @@ test("a call that takes too long has failed", async () => {
 
 test("the calls of the moment end before the service does, and are not made again", async () => {
   const world = new World();
+  const end = join(makeFolder(), "end");
+  const top = `import { existsSync } from "node:fs";\nimport { setTimeout as delay } from "node:timers/promises";`;
   const collections = `orders: { after: { mail: { run: async (call) => {
     noteEvent(call);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    while (!existsSync(${JSON.stringify(end)})) await delay(10);
   } } } }`;
-  await world.start(collections);
+  await world.start(collections, { top });
   await world.service.create("orders", { n: 1 });
   await world.called(1);
-  await world.stop();
-  await world.start(collections);
+  const stopped = world.stop();
+  writeFileSync(end, "");
+  await stopped;
+  await world.start(collections, { top });
   await world.service.create("orders", { n: 2 });
   await world.called(2);
   await world.untilIdle("orders/mail");

@@ -128,8 +128,8 @@ test("the package, installed in an empty folder, serves and keeps resources", as
     );
     assert.deepEqual(others.sort(), [
       "dist/LICENCES.txt",
-      "dist/capabilities/code/hooks/hook-thread.cjs",
       "dist/capabilities/code/calls/code-thread.cjs",
+      "dist/capabilities/code/hooks/hook-thread.cjs",
       "dist/capabilities/users/password-thread.cjs",
       "dist/cli.cjs",
       "dist/common-passwords.txt",

@@ -88,14 +88,10 @@ export function requireMergePatchType(request: HttpRequest): void {
   requireType(request, {
     accepts: mergePatchTypes,
     refuse: () => {
-      const wrong = whatIsWrong(request.headers["content-type"]);
-      return new Problem(
-        "UNSUPPORTED_MEDIA_TYPE",
-        `${wrong}. This path accepts only ${mergePatchTypeNames}.`,
-        {
-          headers: { "accept-patch": mergePatchTypeNames },
-        },
-      );
+      const given = request.headers["content-type"];
+      const detail = `${whatIsWrong(given)}. This path accepts only ${mergePatchTypeNames}.${adviceFor(given)}`;
+      const headers = { "accept-patch": mergePatchTypeNames };
+      return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, { headers });
     },
   });
 }
@@ -159,10 +155,15 @@ function whatIsWrong(given: string | undefined): string {
   return given === undefined ? "The request has no Content-Type" : `Content-Type "${given}" is not supported`;
 }
 
+/** Advice about a media type, with a space before it; empty for most types. */
+function adviceFor(given: string | undefined): string {
+  const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
+  return advice === undefined ? "" : ` ${advice}`;
+}
+
 function unsupportedType(method: MethodWithContent, given: string | undefined): Problem {
   const types = typesOf(method);
-  const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
-  const detail = `${whatIsWrong(given)}. ${method} accepts ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
+  const detail = `${whatIsWrong(given)}. ${method} accepts ${types} in UTF-8.${adviceFor(given)}`;
   return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, {
     headers: Object.fromEntries(contentTypes[method].headers.map((name) => [name, types])),
   });

@@ -72,6 +72,14 @@ test("what does not exist is not found, and a wrong body is refused", async () =
     [refused.status, refused.headers["accept-patch"]],
     [415, "application/merge-patch+json, application/json"],
   );
+  const asForm = { "content-type": "application/x-www-form-urlencoded" };
+  const { message } = (await send({ ...one, headers: asForm, body: "enabled=true" })).json as {
+    message: string;
+  };
+  assert.match(
+    message,
+    /This path accepts only application\/merge-patch\+json, application\/json\. HTML forms/,
+  );
   const options = await send({ method: "OPTIONS", path: `${path}/orders/mail` });
   assert.equal(options.headers.allow, "GET, HEAD, PATCH, OPTIONS");
 });

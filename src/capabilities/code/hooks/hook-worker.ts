@@ -177,7 +177,7 @@ export class HookWorker implements HookRunner {
     });
     const loading = setTimeout(() => {
       message = `The module was not loaded within ${maxLoadMs / 1_000} s. Remove what its top level waits for.`;
-      void worker.terminate();
+      void endWorker(worker, endMs).then((hasEnded) => hasEnded || this.#lose(worker, { reason, message }));
     }, maxLoadMs).unref();
     let reason: Ending["reason"] = "exit";
     let message = "It ended its worker, such as with process.exit().";
@@ -253,9 +253,14 @@ export class HookWorker implements HookRunner {
   async #endBusy(worker: Worker, number: number): Promise<void> {
     if (this.#worker !== worker) return;
     this.#tooLong = number;
-    if ((await endWorker(worker, endMs)) || this.#worker !== worker) return;
+    if (!(await endWorker(worker, endMs))) this.#lose(worker, { reason: "time", message: "" });
+  }
+
+  /** A worker cannot be ended. Calls do not wait for it. */
+  #lose(worker: Worker, how: Ending): void {
+    if (this.#worker !== worker) return;
     this.#options.onEnd?.("lost");
-    this.#ended({ reason: "time", message: "" });
+    this.#ended(how);
   }
 }
 

@@ -277,6 +277,8 @@ export interface Core {
   showOnTerminal(text: string): void;
   /** Whether metrics are on. */
   isMetered: boolean;
+  /** Aborted when the service begins to end: it ends its streams, and waits for the requests in progress. */
+  stopping: AbortSignal;
   /** `undefined` without an SDK of OpenTelemetry. */
   tracing: WorkTracing | undefined;
 }

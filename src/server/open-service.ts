@@ -251,6 +251,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     },
     showOnTerminal: options.showOnTerminal ?? (() => {}),
     isMetered: meters !== undefined,
+    stopping: stopping.signal,
     tracing: tracing?.work,
   };
   const stopOpened = () =>

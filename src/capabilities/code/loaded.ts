@@ -18,6 +18,7 @@ import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
+import { killAtExit, tellOfLostWorkers } from "./end-worker.ts";
 import { jobEndpoints } from "./jobs/endpoints.ts";
 import { jobsInStore } from "./jobs/in-store.ts";
 import type { ServiceJobs } from "./jobs/jobs.ts";
@@ -43,6 +44,8 @@ async function open(
   replaced: ReplacedParts | undefined,
 ): Promise<OpenCode> {
   const { log, collections } = core.service;
+  const { call } = core;
+  if (call !== undefined) tellOfLostWorkers(() => void call("workerLost").catch(() => {}));
   const { limits } = core.service.settings;
   const warn = (text: string) => log.warn(text);
   const meter = new CodeMeter();
@@ -79,7 +82,11 @@ async function open(
       await hooks?.stop();
     },
     isFailing: () => hooks?.isFailing() === true,
-    methods: () => ({ wakeConsumers: () => consumers?.wake(), wakeJobs: () => jobs?.wake() }),
+    methods: () => ({
+      wakeConsumers: () => consumers?.wake(),
+      wakeJobs: () => jobs?.wake(),
+      workerLost: killAtExit,
+    }),
     metrics: core.isMetered
       ? [withJobs(meter, jobs), ...(consumers ? [metricsOfConsumers(consumers)] : [])]
       : undefined,
@@ -135,7 +142,7 @@ async function openWork(
     routes:
       routes.size === 0
         ? undefined
-        : await (await import("./routes/routes.ts")).Routes.open(routes, { service: core.service, runner }),
+        : await (await import("./routes/routes.ts")).Routes.open(routes, { core, runner }),
     consumers:
       consumers.length === 0
         ? undefined

@@ -1,4 +1,5 @@
 /** Runs routes: reads the request, calls the function, and makes the response. */
+import type { Core } from "../../../capability.ts";
 import { Problem } from "../../../errors.ts";
 import { onGone } from "../../../http/admission/gone.ts";
 import { createInside, type InsideFetch } from "../../../http/inside.ts";
@@ -7,7 +8,7 @@ import type { OwnRoute } from "../../../http/route.ts";
 import type { Service } from "../../../http/service.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { principalOf } from "../calls/acting.ts";
-import type { CodeRunner } from "../calls/code-runner.ts";
+import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
 import type { CodeCaller } from "../public.ts";
 import type { RouteSettings } from "./route-options.ts";
 import { describeRequest, readBody, readQuery, requireNoBody } from "./route-request.ts";
@@ -17,29 +18,37 @@ import { compileRoutes, type RouteValidators } from "./route-schemas.ts";
 /** How many routes run at the same time in one thread of the service. */
 const maxRunning = 200;
 
+/** How long the routes in progress go on when the service stops, before their signals are aborted, in milliseconds. Their requests can end in this time. */
+const stopMs = 5_000;
+
+/** How long they have to end after that, in milliseconds. Then their clients get a response before the whole stop has taken too long. */
+const interruptMs = 2_000;
+
 /** The routes of one thread of the service. */
 export class Routes {
   readonly #runner: CodeRunner;
   readonly #validators: ReadonlyMap<string, RouteValidators>;
   readonly #clientOf: ReturnType<typeof createInside>;
-  #running = 0;
+  /** What ends each call in progress. */
+  readonly #running = new Set<(why: Error) => void>();
 
   private constructor(
-    service: Service,
+    { service, stopping }: Pick<Core, "service" | "stopping">,
     runner: CodeRunner,
     validators: ReadonlyMap<string, RouteValidators>,
   ) {
     this.#runner = runner;
     this.#validators = validators;
     this.#clientOf = createInside(service);
+    stopping.addEventListener("abort", () => void setTimeout(() => this.#interruptAll(), stopMs).unref());
   }
 
   /** Compiles the schemas of the routes. Throws StartError with the faults of all. */
   static async open(
     routes: ReadonlyMap<string, RouteSettings>,
-    { service, runner }: { service: Service; runner: CodeRunner },
+    { core, runner }: { core: Pick<Core, "service" | "stopping">; runner: CodeRunner },
   ): Promise<Routes> {
-    return new Routes(service, runner, await compileRoutes(routes));
+    return new Routes(core, runner, await compileRoutes(routes));
   }
 
   /** The query of a request, and nothing of its body. Throws INVALID_PARAMETER. */
@@ -59,24 +68,36 @@ export class Routes {
       route.body === undefined
         ? undefined
         : await readBody(request, route.body, { validate: validators.body, limits: settings.limits });
-    if (this.#running >= maxRunning)
+    if (this.#running.size >= maxRunning)
       throw new Problem("UNAVAILABLE", "Too many paths with code run at the same time. Try again.");
-    this.#running++;
-    const gone = new AbortController();
-    const stopWatching = onGone(request, () => gone.abort());
+    const ending = new AbortController();
+    const { promise: interrupted, resolve } = Promise.withResolvers<CodeOutcome>();
+    const interrupt = (why: Error) => {
+      ending.abort(why);
+      const failed = { kind: "failed", reason: "exit", message: why.message } as const;
+      setTimeout(() => resolve(failed), interruptMs).unref();
+    };
+    const stopWatching = onGone(request, () => ending.abort());
+    this.#running.add(interrupt);
     try {
-      const outcome = await this.#runner.run({
+      const call = this.#runner.run({
         place: `routes.${name}.run`,
         input: { params, query, body, caller: callerOf(asked), request: describeRequest(request) },
         clients: this.#clientsOf(route, asked),
         timeoutMs,
-        signal: gone.signal,
+        signal: ending.signal,
       });
+      const outcome = await Promise.race([call, interrupted]);
       return { kind: "response", response: routeResponse(outcome, request, { route, validators }) };
     } finally {
-      this.#running--;
+      this.#running.delete(interrupt);
       stopWatching();
     }
+  }
+
+  #interruptAll(): void {
+    const why = new Error("The service stops.");
+    for (const interrupt of this.#running) interrupt(why);
   }
 
   #clientsOf({ name, acting }: RouteSettings, { request, caller }: Asked): Record<string, InsideFetch> {

@@ -8,6 +8,7 @@ export const noCode: CodeSettings = {
   functions: undefined,
   hookMs: 50,
   memoryMb: 128,
+  threads: 1,
   collections: new Map(),
   computed: new Map(),
   consumers: [],

@@ -1,14 +1,15 @@
 /** Code: functions of the configuration that take part in writes. */
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import { define, type RestOfConfiguration, type Surroundings } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";
 import { formatPath } from "../../collection/paths.ts";
 import type { Relation } from "../../collection/relations.ts";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
+import { isObject } from "../../json/values.ts";
 import { option, optional, type Reader } from "../../option.ts";
 import * as read from "../../readers.ts";
-import { readDeclared, readHooks } from "./code-options.ts";
+import { moduleFile, readDeclared, readHooks } from "./code-options.ts";
 import {
   declareComputed,
   explainComputed,
@@ -31,6 +32,16 @@ export const code = define({
       fallback: 50,
       about: "how long one call of a hook can take, in milliseconds of processor time",
       read: read.wholeNumber(1, 1_000),
+    }),
+    "code.file": optional({
+      about:
+        "in an application: the module whose functions run in workers. Its default export is the configuration",
+      read: moduleFile,
+    }),
+    "code.threads": option({
+      fallback: 1,
+      about: "how many threads run routes, consumers and jobs, beside each thread of the service",
+      read: read.wholeNumber(1, 4),
     }),
     "code.memoryMb": option({
       fallback: 128,
@@ -62,7 +73,9 @@ export const code = define({
   ],
   declare: declareComputed,
   explainFault: explainComputed,
-  settings: (get, { file, declared, content }): CodeSettings => {
+  settings: (get, { file, cwd, declared, content }): CodeSettings => {
+    const own = get("code.file");
+    if (own !== undefined && file !== undefined) throw new StartError(onlyInApplications);
     if (file !== undefined && extname(file) === ".json") {
       requireNone(["hooks", "computed", "after"], declared);
       requireNoJobs(get("jobs"));
@@ -82,12 +95,13 @@ export const code = define({
     return {
       hookMs: get("code.hookMs"),
       memoryMb: get("code.memoryMb"),
+      threads: get("code.threads"),
       collections: collections(),
       computed: computed(),
       consumers: consumers(),
       routes,
       jobs: jobs(),
-      module: file,
+      module: own === undefined ? file : resolve(cwd, own),
       functions: file === undefined ? content : undefined,
     };
   },
@@ -103,8 +117,21 @@ export const code = define({
     faults.throwIfAny();
   },
   forHttp: ({ collections, computed }) => ({ hooked: new Set([...collections.keys(), ...computed.keys()]) }),
+  // In a test, all functions run in its thread.
+  forTests: (content) => {
+    if (!isObject(content.code)) return content;
+    const { file: _, ...options } = content.code;
+    return { ...content, code: options };
+  },
   load: async () => (await import("./loaded.ts")).loaded,
 });
+
+const onlyInApplications = [
+  {
+    path: ["code", "file"],
+    text: "code.file: only an application can set it. This service imports its own configuration file.",
+  },
+];
 
 /** Throws StartError if collections have one of these members, because a JSON file cannot have functions. */
 function requireNone(members: readonly string[], declared: Surroundings["declared"]): void {

@@ -1,8 +1,10 @@
 /** Checks the options of a configuration that are code. It calls no function. */
+import { fileURLToPath } from "node:url";
 import { mustBe, withKnownMembers } from "../../collection/messages.ts";
 import { readMembers, StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 import { isObject } from "../../json/values.ts";
+import type { Reader } from "../../option.ts";
 import { isFunctionMark } from "../../user-module.ts";
 import type { CollectionCode } from "./settings.ts";
 
@@ -11,6 +13,17 @@ export function requireFunction(value: unknown, place: string): void {
   if (typeof value === "function" || isFunctionMark(value)) return;
   throw mustBe(place, "a function", value);
 }
+
+/** Reads `code.file`: a path, or the URL of a file. Returns a path, which can be relative to the working directory. */
+export const moduleFile: Reader<string, string | URL> = (value) => {
+  const isUrl = value instanceof URL || (typeof value === "string" && URL.canParse(value));
+  const url = isUrl ? URL.parse(String(value)) : null;
+  if (url?.protocol === "file:") return fileURLToPath(url);
+  if (typeof value === "string" && value !== "" && url === null) return value;
+  throw new Error(
+    'must be the path of a module or its URL, such as new URL("./holdfast.config.ts", import.meta.url)',
+  );
+};
 
 /** Reads `hooks` of a collection. Throws StartError. */
 export function readHooks(value: unknown, place: string): CollectionCode {

@@ -48,6 +48,10 @@ async function open(
   if (call !== undefined) tellOfLostWorkers(() => void call("workerLost").catch(() => {}));
   const { limits } = core.service.settings;
   const warn = (text: string) => log.warn(text);
+  if (settings.module !== undefined && settings.functions !== undefined) {
+    const { placesOf, requireFunctionsIn } = await import("./file-functions.ts");
+    await requireFunctionsIn(settings.module, placesOf(settings));
+  }
   const meter = new CodeMeter();
   const counting = core.isMetered ? meter : undefined;
   const hooks = await openWriteHooks(settings, { limits, collections, warn }, counting);

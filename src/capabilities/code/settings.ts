@@ -5,12 +5,14 @@ import type { RouteSettings } from "./routes/route-options.ts";
 
 /** The settings of the code of a configuration. */
 export interface CodeSettings {
-  /** The path of the module that the workers import; `undefined` if the functions are in this thread, as in an application. */
+  /** The path of the module that the workers import; `undefined` if the functions run in this thread, as in an application. */
   module: string | undefined;
   /** How long one call of a hook can take, in milliseconds of processor time. */
   hookMs: number;
   /** The limit of the heap of a worker, in MiB. */
   memoryMb: number;
+  /** How many workers run routes, consumers and jobs, beside each thread of the service. */
+  threads: number;
   /** The code of each collection that has some, by name. */
   collections: ReadonlyMap<string, CollectionCode>;
   /** The computed attributes of each collection that has some, by name. */
@@ -20,7 +22,7 @@ export interface CodeSettings {
   jobs: Jobs;
   /** The routes, by name. */
   routes: ReadonlyMap<string, RouteSettings>;
-  /** The configuration itself; `undefined` if workers import it. */
+  /** The configuration of an application; `undefined` if there is a configuration file. */
   functions: object | undefined;
 }
 

@@ -43,6 +43,13 @@ for (const [collections, message] of faults)
     await assert.rejects(read(collections), message);
   });
 
+test("only an application can say which file its workers import", async () => {
+  await assert.rejects(
+    read('{ a: {} }, code: { file: "other.mjs" }'),
+    /code\.file: only an application can set it\. This service imports its own configuration file\./,
+  );
+});
+
 test("a JSON file cannot have hooks, and the message says what can", async () => {
   await assert.rejects(
     read('{ "a": { "hooks": { "before": { "$function": "x" } } } }', { name: "holdfast.config.json" }),

@@ -31,10 +31,15 @@ export default defineConfig({
 });
 `;
 
+interface Answer {
+  status: number;
+  json: unknown;
+}
+
 test("routes in progress end while the service stops", async (t) => {
   const service = await startFor(t, { module: source, isWatched: false });
   /** Not with `send`, whose connections end with the service. */
-  const post = async (name: string) => {
+  const post = async (name: string): Promise<Answer> => {
     const response = await fetch(`${service.origin}/api/v1/${name}`, { method: "POST" });
     return { status: response.status, json: await response.json() };
   };
@@ -42,9 +47,9 @@ test("routes in progress end while the service stops", async (t) => {
   const notes = async () => (await service.send({ path: "/api/v1/notes" })).json as unknown[];
   await until("all routes have begun", async () => (await notes()).length === 3);
   const stopped = service.stop();
-  const [short, waits, hangs] = await Promise.all(answers);
-  assert.deepEqual([short?.status, short?.json], [200, "ended"]);
-  assert.deepEqual([waits?.status, waits?.json], [200, "The service stops."]);
-  assert.deepEqual([hangs?.status, (hangs?.json as { code: string }).code], [503, "OUTCOME_UNKNOWN"]);
+  const [short, waits, hangs] = (await Promise.all(answers)) as [Answer, Answer, Answer];
+  assert.deepEqual([short.status, short.json], [200, "ended"]);
+  assert.deepEqual([waits.status, waits.json], [200, "The service stops."]);
+  assert.deepEqual([hangs.status, (hangs.json as { code: string }).code], [503, "OUTCOME_UNKNOWN"]);
   await stopped;
 });

@@ -11,7 +11,7 @@ export async function openRunner(core: Core, settings: CodeSettings, meter: Code
 
 async function openPlain(
   { service }: Core,
-  { module, functions, memoryMb }: CodeSettings,
+  { module, functions, memoryMb, threads }: CodeSettings,
   meter: CodeMeter,
 ): Promise<CodeRunner> {
   const { prefix } = service.settings;
@@ -19,11 +19,16 @@ async function openPlain(
     const { HereCodeRunner } = await import("./here-code-runner.ts");
     return new HereCodeRunner(functions, { prefix, bounds: codeBounds });
   }
-  const { CodeWorker } = await import("./code-worker.ts");
+  const [{ CodeWorker }, { CodePool }] = await Promise.all([
+    import("./code-worker.ts"),
+    import("./code-pool.ts"),
+  ]);
   const onStray = (what: string) => service.log.error(what);
   const onEnd = (what: string) => {
     meter.noteRestart();
     service.log.error(what);
   };
-  return new CodeWorker({ module, memoryMb, prefix, bounds: codeBounds, onStray, onEnd });
+  const options = { module, memoryMb, prefix, bounds: codeBounds, onStray, onEnd };
+  const workers = Array.from({ length: threads }, () => new CodeWorker(options));
+  return threads === 1 ? (workers[0] as CodeRunner) : new CodePool(workers);
 }

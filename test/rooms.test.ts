@@ -254,6 +254,7 @@ test("only one file knows the client of Prometheus", () => {
 test("only the files of traces know OpenTelemetry, and they are loaded only on demand", () => {
   const knowing = files.filter((file) => /"@opentelemetry\//.test(readFileSync(`src/${file}`, "utf8")));
   assert.deepEqual(knowing.sort(), [
+    "capabilities/code/code-spans.ts",
     "capabilities/webhooks/delivery-spans.ts",
     "observe/origins.ts",
     "observe/request-spans.ts",

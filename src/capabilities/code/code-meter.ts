@@ -105,7 +105,7 @@ function newCalled(place: string): Called {
  * `routes.checkout.run` is the route `checkout`, `collections.orders.after.mail.run` the consumer `orders/mail`, and
  * `collections.orders.hooks.before` the hook `before` of `orders`.
  */
-function labelsOf(place: string): Called["labels"] {
+export function labelsOf(place: string): Called["labels"] {
   const [first = "", name = "", member = "", inMember = ""] = place.split(".");
   if (first !== "collections") return { kind: first.replace(/s$/, ""), name };
   if (member === "after") return { kind: "consumer", name: `${name}/${inMember}` };

@@ -9,6 +9,7 @@ import type {
   OpenWriteHooks,
   ThreadWork,
 } from "../../capability.ts";
+import type { CodeWatch } from "./calls/open-runner.ts";
 import { CodeMeter, codeFamilies } from "./code-meter.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { Consumers } from "./consumers/consumers.ts";
@@ -19,6 +20,7 @@ import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
 import { killAtExit, tellOfLostWorkers } from "./end-worker.ts";
+import type { WatchOfHooks } from "./hooks/open-hooks.ts";
 import { jobEndpoints } from "./jobs/endpoints.ts";
 import { jobsInStore } from "./jobs/in-store.ts";
 import type { ServiceJobs } from "./jobs/jobs.ts";
@@ -53,10 +55,14 @@ async function open(
     await requireFunctionsIn(settings.module, placesOf(settings));
   }
   const meter = new CodeMeter();
-  const counting = core.isMetered ? meter : undefined;
-  const hooks = await openWriteHooks(settings, { limits, collections, warn }, counting);
+  const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
+  const hooks = await openWriteHooks(
+    settings,
+    { limits, collections, warn },
+    { meter: core.isMetered ? meter : undefined, spans },
+  );
   const computed = await openComputed(core, settings, warn);
-  const work = await openWork(core, settings, { meter, replaced });
+  const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
   return {
     writeHooks: hooks?.hooks,
@@ -100,10 +106,10 @@ async function open(
 async function openWriteHooks(
   settings: CodeSettings,
   around: AroundHooks,
-  meter?: CodeMeter,
+  watch?: WatchOfHooks,
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size + settings.computed.size === 0) return undefined;
-  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, meter);
+  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, watch);
 }
 
 async function openComputed(
@@ -135,12 +141,12 @@ interface OpenWork extends Pick<OpenCode, "routes" | "consumers" | "jobs"> {
 async function openWork(
   core: Core,
   settings: CodeSettings,
-  { meter, replaced }: { meter: CodeMeter; replaced: ReplacedParts | undefined },
+  { watch, replaced }: { watch: CodeWatch; replaced: ReplacedParts | undefined },
 ): Promise<OpenWork | undefined> {
   const { routes, consumers, jobs } = settings;
   if (routes.size + consumers.length + jobs.size === 0) return undefined;
   const { openRunner } = await import("./calls/open-runner.ts");
-  const runner = await openRunner(core, settings, meter);
+  const runner = await openRunner(core, settings, watch);
   const parts = { runner, replaced };
   return {
     routes:

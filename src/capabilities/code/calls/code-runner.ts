@@ -1,5 +1,6 @@
 /** Runs the functions of a configuration that may wait: those of routes, consumers and jobs. */
 import type { InsideFetch } from "../../../http/inside.ts";
+import type { ChangeOrigin } from "../../../observe/origins.ts";
 import type { Failure } from "../failure.ts";
 import type { RouteResponse } from "../routes/respond.ts";
 
@@ -22,6 +23,8 @@ export interface CodeCall {
   readonly requests?: number;
   /** After this time, the signal of the function is aborted. If it does not end soon after that, the call has failed. */
   readonly timeoutMs: number;
+  /** The change that the function handles, for traces. */
+  readonly origin?: ChangeOrigin;
   /** Aborts the signal of the function early, such as when the socket of a client closes. Its clients then send nothing more. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,12 +1,24 @@
 /** Opens what runs the functions of a configuration that may wait. */
 import type { Core } from "../../../capability.ts";
 import type { CodeMeter } from "../code-meter.ts";
+import type { CodeSpans } from "../code-spans.ts";
 import type { CodeSettings } from "../settings.ts";
 import { type CodeRunner, codeBounds } from "./code-runner.ts";
 
-/** The runner of one thread of the service. Its worker starts with the first call. The meter counts its calls. */
-export async function openRunner(core: Core, settings: CodeSettings, meter: CodeMeter): Promise<CodeRunner> {
-  return meter.metered(await openPlain(core, settings, meter));
+/** The runner of one thread of the service. Its worker starts with the first call. The meter counts its calls, and with `spans`, they have spans. */
+export async function openRunner(
+  core: Core,
+  settings: CodeSettings,
+  { meter, spans }: CodeWatch,
+): Promise<CodeRunner> {
+  const metered = meter.metered(await openPlain(core, settings, meter));
+  return spans === undefined ? metered : spans.traced(metered);
+}
+
+/** What sees all calls. `spans` is `undefined` without an SDK of OpenTelemetry. */
+export interface CodeWatch {
+  readonly meter: CodeMeter;
+  readonly spans: CodeSpans | undefined;
 }
 
 async function openPlain(

@@ -1,5 +1,11 @@
 /** One consumer: a function that gets the changes of a collection, one call for each. */
-import type { ConsumedFeed, Consumer, Handed, Outcome } from "../../../changes/consume/consumer.ts";
+import type {
+  Attempted,
+  ConsumedFeed,
+  Consumer,
+  Handed,
+  Outcome,
+} from "../../../changes/consume/consumer.ts";
 import { isWithdrawn } from "../../../changes/consume/worker.ts";
 import type { View } from "../../../changes/event.ts";
 import type { InsideCaller, InsideFetch } from "../../../http/inside.ts";
@@ -85,15 +91,20 @@ export class CodeConsumer {
         return refused(
           `This change is number ${chain} in a chain: a consumer made each of them because of the one before. The function was not called, so that the chain ends.`,
         );
-      return this.#call({ event: JSON.parse(body), attempt: event.attempts + 1 }, chain + 1);
+      return this.#call(event, { event: JSON.parse(body), attempt: event.attempts + 1 }, chain + 1);
     });
   }
 
-  async #call(input: Readonly<Record<string, unknown>>, chain: number): Promise<Outcome | undefined> {
+  async #call(
+    { collection, sequence }: Attempted,
+    input: Readonly<Record<string, unknown>>,
+    chain: number,
+  ): Promise<Outcome | undefined> {
     const { runner, isStopping } = this.#parts;
     const { place, timeoutMs } = this.settings;
     const begun = performance.now();
-    const outcome = await runner.run({ place, input, clients: this.#clients(chain), timeoutMs });
+    const origin = { collection, sequence };
+    const outcome = await runner.run({ place, input, clients: this.#clients(chain), timeoutMs, origin });
     if (outcome.kind === "failed" && isStopping()) return undefined; // it is called again after the next start
     return outcomeOf(outcome, Math.round(performance.now() - begun));
   }

@@ -1,18 +1,23 @@
 /** Opens the hooks of a service or a command, with what runs them. */
 import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
 import { StartError } from "../../../errors.ts";
+import type { CodeWatch } from "../calls/open-runner.ts";
 import type { CodeMeter } from "../code-meter.ts";
 import type { CodeSettings } from "../settings.ts";
 import type { HookRunner, WorkerEnd } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
-/** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. */
+/** What sees all calls of hooks. */
+export type WatchOfHooks = { readonly [Name in keyof CodeWatch]?: CodeWatch[Name] | undefined };
+
+/** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. With spans, they have spans. */
 export async function openHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
-  meter?: CodeMeter,
+  { meter, spans }: WatchOfHooks = {},
 ): Promise<OpenWriteHooks> {
-  const runner = await openHookRunner(settings, warn, meter);
+  const metered = await openHookRunner(settings, warn, meter);
+  const runner = spans === undefined ? metered : spans.tracedHooks(metered);
   return {
     hooks: createWriteHooks(settings, {
       runner,

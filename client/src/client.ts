@@ -12,6 +12,7 @@ import { ApiKeysClient } from "./api-keys.ts";
 import { AuthClient } from "./auth.ts";
 import { type BatchCollection, BatchPlan, type Operation, type Results } from "./batch.ts";
 import { createCalls, type RouteCalls, type RouteTable } from "./call.ts";
+import { type CodeOverview, ConsumersClient, JobsClient } from "./code.ts";
 import { CollectionClient } from "./collection.ts";
 import { ResultHiddenError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
@@ -51,6 +52,12 @@ export type Client<C extends ConfigurationTypes> = {
   $collectionDetails(options?: CallOptions): Promise<readonly CollectionDetails[]>;
   /** Whether the caller can do an operation. Nothing changes. Administrators also learn why, and can ask for others. */
   $access(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
+  /** The functions of the configuration, for administrators. For other callers, and without functions, they do not exist. */
+  $code(options?: CallOptions): Promise<CodeOverview>;
+  /** The consumers of the configuration, for administrators. For other callers, they do not exist. */
+  readonly $consumers: ConsumersClient;
+  /** The jobs of the configuration, for administrators. For other callers, they do not exist. */
+  readonly $jobs: JobsClient;
   /** The changes of several collections as they happen. Events of different collections have no particular order. */
   $events<const Name extends keyof CollectionsOf<C> & string = keyof CollectionsOf<C> & string>(
     query?: EventsQuery<Name>,
@@ -112,6 +119,7 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
   const $collectionDetails = (call?: CallOptions) => readCollectionDetails(send, call);
   const $configuration = async (call?: CallOptions) =>
     (await $read("/_configuration", call)) as ServiceConfiguration;
+  const $code = async (call?: CallOptions) => (await $read("/_code", call)) as CodeOverview;
   const $access = (question: AccessQuestion, call?: CallOptions) => askAccess(send, question, call);
   const $rewind = async (content: Rewind, call: CallOptions = {}) => {
     const { body } = await send(keyedPost({ timeoutMs: rewindMs, ...call, path: "/_rewind", content }));
@@ -124,11 +132,14 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     $auth: new AuthClient(keeper),
     $batch,
     $call: createCalls(send, options.routes),
+    $code,
     $collections,
     $configuration,
+    $consumers: new ConsumersClient(send),
     $collectionDetails,
     $events,
     $invitations: new InvitationsClient(send),
+    $jobs: new JobsClient(send),
     $keys: new ApiKeysClient(send),
     $read,
     $rewind,

@@ -39,6 +39,18 @@ export type { ByUniqueKey, KeyedOptions, PutOptions, UniqueKeyOf } from "./by-ke
 export type { RouteCallOptions, RouteCalls, RouteTable } from "./call.ts";
 export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type {
+  CodeFailure,
+  CodeFunction,
+  CodeKind,
+  CodeOverview,
+  ConsumerDelivery,
+  ConsumerStatus,
+  ConsumersClient,
+  Job,
+  JobRun,
+  JobsClient,
+} from "./code.ts";
+export type {
   CollectionClient,
   ImportConversion,
   ImportOptions,

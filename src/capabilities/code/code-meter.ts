@@ -1,7 +1,8 @@
-/** Counts the calls of functions, for the metrics. */
+/** Counts the calls of functions, for the metrics and for administrators. */
 import { Histogram } from "../../counters.ts";
 import { type Family, histogramSamples, type MetricsSource } from "../../observe/metrics-source.ts";
 import type { CodeRunner } from "./calls/code-runner.ts";
+import type { Failure } from "./failure.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 
 /** Every metric of code, by name. */
@@ -29,6 +30,25 @@ export const codeFamilies = {
 /** A call of a route takes at most a minute, and one of a job an hour. */
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
 
+/** What one thread has counted. */
+export interface ThreadReport {
+  /** By the place of the function in the configuration. */
+  readonly called: Readonly<Record<string, { calls: number; failures: number; seconds: number }>>;
+  /** The last ones, the latest last. */
+  readonly failures: readonly SeenFailure[];
+}
+
+/** A call that has failed. `at`: Unix time in milliseconds. */
+export interface SeenFailure {
+  readonly at: number;
+  readonly place: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The most failures that are kept, and the longest message of one, in characters. */
+const kept = { failures: 100, length: 2_000 };
+
 interface Called {
   readonly labels: { readonly kind: string; readonly name: string };
   readonly histogram: Histogram;
@@ -41,7 +61,10 @@ export class CodeMeter implements MetricsSource {
   readonly name = "code";
   readonly families = codeFamilies;
   readonly #called = new Map<string, Called>();
+  readonly #failures: SeenFailure[] = [];
   #restarts = 0;
+  /** Rises with every call. */
+  changes = 0;
 
   /** The runner, whose calls are counted. */
   metered(runner: CodeRunner): CodeRunner {
@@ -50,7 +73,7 @@ export class CodeMeter implements MetricsSource {
         const begun = performance.now();
         const outcome = await runner.run(call);
         const hasFailed = outcome.kind === "failed" && outcome.refusal === undefined;
-        this.#note(call.place, begun, hasFailed ? outcome.reason : undefined);
+        this.#note(call.place, begun, hasFailed ? outcome : undefined);
         return outcome;
       },
       stop: () => runner.stop(),
@@ -63,7 +86,7 @@ export class CodeMeter implements MetricsSource {
       call: async (place, input) => {
         const begun = performance.now();
         const output = await runner.call(place, input);
-        this.#note(place, begun, output.kind === "failed" ? output.reason : undefined);
+        this.#note(place, begun, output.kind === "failed" ? output : undefined);
         return output;
       },
       ready: () => runner.ready(),
@@ -88,12 +111,30 @@ export class CodeMeter implements MetricsSource {
     };
   }
 
+  report(): ThreadReport {
+    const called = [...this.#called].map(([place, { histogram, failures }]) => {
+      const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, each) => total + each, 0);
+      const counts = {
+        calls: sum(histogram.counts),
+        failures: sum(failures.values()),
+        seconds: histogram.sum,
+      };
+      return [place, counts] as const;
+    });
+    return { called: Object.fromEntries(called), failures: [...this.#failures] };
+  }
+
   /** What a function refuses is no failure of it. */
-  #note(place: string, begun: number, failure: string | undefined): void {
+  #note(place: string, begun: number, failure: Omit<Failure, "refusal"> | undefined): void {
     const called = this.#called.get(place) ?? newCalled(place);
     this.#called.set(place, called);
     called.histogram.observe((performance.now() - begun) / 1_000);
-    if (failure !== undefined) called.failures.set(failure, (called.failures.get(failure) ?? 0) + 1);
+    this.changes++;
+    if (failure === undefined) return;
+    const { reason, message } = failure;
+    called.failures.set(reason, (called.failures.get(reason) ?? 0) + 1);
+    this.#failures.push({ at: Date.now(), place, reason, message: message.slice(0, kept.length) });
+    if (this.#failures.length > kept.failures) this.#failures.shift();
   }
 }
 
@@ -102,7 +143,7 @@ function newCalled(place: string): Called {
 }
 
 /**
- * `routes.checkout.run` is the route `checkout`, `collections.orders.after.mail.run` the consumer `orders/mail`, and
+ * The kind and the name of the function at a place. `routes.checkout.run` is the route `checkout`, `collections.orders.after.mail.run` the consumer `orders/mail`, and
  * `collections.orders.hooks.before` the hook `before` of `orders`.
  */
 export function labelsOf(place: string): Called["labels"] {

@@ -20,12 +20,15 @@ import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
 import { killAtExit, tellOfLostWorkers } from "./end-worker.ts";
+import { placesOf, requireFunctionsIn } from "./file-functions.ts";
 import type { WatchOfHooks } from "./hooks/open-hooks.ts";
 import { jobEndpoints } from "./jobs/endpoints.ts";
 import { jobsInStore } from "./jobs/in-store.ts";
 import type { ServiceJobs } from "./jobs/jobs.ts";
 import { jobFamilies, withJobs } from "./jobs/metrics.ts";
 import type { ReplacedInJobs } from "./jobs/open-jobs.ts";
+import { overviewEndpoints, type WithOverview } from "./overview/endpoints.ts";
+import { Overview, type ShownCode, startReports } from "./overview/overview.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -34,7 +37,7 @@ import type { CodeSettings } from "./settings.ts";
 export type ReplacedParts = ReplacedInConsumers & ReplacedInJobs;
 
 /** The open code of one thread. Parts that the configuration does not have are absent. */
-export interface OpenCode extends OpenCapability {
+export interface OpenCode extends OpenCapability, WithOverview {
   readonly routes: Routes | undefined;
   readonly consumers: Consumers | undefined;
   readonly jobs: ServiceJobs | undefined;
@@ -51,19 +54,17 @@ async function open(
   const { limits } = core.service.settings;
   const warn = (text: string) => log.warn(text);
   if (settings.module !== undefined && settings.functions !== undefined) {
-    const { placesOf, requireFunctionsIn } = await import("./file-functions.ts");
     await requireFunctionsIn(settings.module, placesOf(settings));
   }
   const meter = new CodeMeter();
   const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
-  const hooks = await openWriteHooks(
-    settings,
-    { limits, collections, warn },
-    { meter: core.isMetered ? meter : undefined, spans },
-  );
+  const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans });
   const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
+  const overview = new Overview(placesOf(settings), meter);
+  const endReports =
+    call && startReports(meter, (report) => void call("noteCode", JSON.stringify(report)).catch(() => {}));
   return {
     writeHooks: hooks?.hooks,
     ...(computed && {
@@ -73,6 +74,7 @@ async function open(
     routes,
     consumers,
     jobs,
+    overview: async () => (call === undefined ? overview.shown() : ((await call("shownCode")) as ShownCode)),
     prepare: async (thread) => {
       await hooks?.ready();
       await (computed?.prepare(thread) ?? forgetComputed(core, thread));
@@ -85,6 +87,7 @@ async function open(
       if (thread.works) jobs?.start();
     },
     stop: async () => {
+      endReports?.();
       await jobs?.stop();
       await consumers?.stop();
       await work?.stop();
@@ -92,11 +95,16 @@ async function open(
       await hooks?.stop();
     },
     isFailing: () => hooks?.isFailing() === true,
-    methods: () => ({
-      wakeConsumers: () => consumers?.wake(),
-      wakeJobs: () => jobs?.wake(),
-      workerLost: killAtExit,
-    }),
+    methods: () => {
+      const note = overview.join();
+      return {
+        noteCode: (report: string) => note(JSON.parse(report)),
+        shownCode: () => overview.shown(),
+        wakeConsumers: () => consumers?.wake(),
+        wakeJobs: () => jobs?.wake(),
+        workerLost: killAtExit,
+      };
+    },
     metrics: core.isMetered
       ? [withJobs(meter, jobs), ...(consumers ? [metricsOfConsumers(consumers)] : [])]
       : undefined,
@@ -179,7 +187,7 @@ const inStore: InStore<CodeSettings> = {
 };
 
 export const loaded: Loaded<CodeSettings, OpenCode, ReplacedParts> = {
-  endpoints: [...consumerEndpoints, ...jobEndpoints],
+  endpoints: [...overviewEndpoints, ...consumerEndpoints, ...jobEndpoints],
   endpointsFor: routeEndpoints,
   families: { ...codeFamilies, ...consumerFamilies, ...jobFamilies },
   inStore,

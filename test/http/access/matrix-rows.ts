@@ -102,6 +102,9 @@ export const rows: Readonly<
   "/_webhooks/{id}/_deliveries GET": "administration",
   "/_webhooks/{id}/_deliveries HEAD": "administration",
   "/_webhooks/{id}/_deliveries OPTIONS": "administration",
+  "/_code GET": "administration",
+  "/_code HEAD": "administration",
+  "/_code OPTIONS": "administration",
   "/_jobs GET": "administration",
   "/_jobs HEAD": "administration",
   "/_jobs OPTIONS": "administration",
@@ -263,7 +266,8 @@ export const sentTo: Readonly<Record<string, (method: string, name: string, auth
       content: [],
       go: 404,
     })),
-  // Nor has it jobs.
+  // Nor has it code.
+  "/_code": (method) => [{ method, path: `${prefix}/_code`, go: 404 }],
   "/_jobs": (method) => [{ method, path: `${prefix}/_jobs`, go: 404 }],
   "/_jobs/{name}": (method) => [{ method, path: `${prefix}/_jobs/digest`, go: 404 }],
   "/_jobs/{name}/_run": (method) => [{ method, path: `${prefix}/_jobs/digest/_run`, go: 404 }],

@@ -83,6 +83,7 @@ POST    /_keys                                                     administrator
 GET     /_keys/{id}                                                administrator
 POST    /_keys/{id}/_rotate                                        administrator
 POST    /_keys/{id}/_revoke                                        administrator
+GET     /_code                                                     administrator
 GET     /_consumers                                                administrator
 GET     /_consumers/{collection}/{name}                            administrator
 PATCH   /_consumers/{collection}/{name}                            administrator

@@ -52,7 +52,7 @@ export type Client<C extends ConfigurationTypes> = {
   $collectionDetails(options?: CallOptions): Promise<readonly CollectionDetails[]>;
   /** Whether the caller can do an operation. Nothing changes. Administrators also learn why, and can ask for others. */
   $access(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
-  /** The functions of the configuration, for administrators. For other callers, and without functions, they do not exist. */
+  /** The functions of the configuration, for administrators. For other callers, they do not exist. */
   $code(options?: CallOptions): Promise<CodeOverview>;
   /** The consumers of the configuration, for administrators. For other callers, they do not exist. */
   readonly $consumers: ConsumersClient;

@@ -15,6 +15,7 @@ export const pages = [
   "mail",
   "tasks",
   "webhooks",
+  "code",
   "keys",
   "health",
   "configuration",

@@ -54,11 +54,7 @@ test("an administrator sees the code of a service, and changes what it does", as
 test("a service without code has none of it", async (t) => {
   const { origin } = await startFor(t);
   const { $code, $consumers, $jobs } = createClient({ baseUrl: `${origin}/api/v1` });
-  for (const call of [
-    () => $code(),
-    () => $consumers.list(),
-    () => $consumers.get("a/b"),
-    () => $jobs.list(),
-  ])
+  for (const call of [() => $consumers.list(), () => $consumers.get("a/b"), () => $jobs.list()])
     await assert.rejects(call(), NotFoundError);
+  assert.deepEqual(await $code(), { functions: [], failures: [] });
 });

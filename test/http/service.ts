@@ -332,7 +332,7 @@ const usualSecret = Buffer.alloc(32, 1).toString("base64");
 async function configOf(store: StoreAddress, options: ServiceOptions, folder: string): Promise<Config> {
   const { module } = options;
   if (module === undefined) return toConfig(store, options);
-  const config = await readModule(store, module, folder);
+  const config = await readModule(store, { source: module, console: options.console ?? false }, folder);
   // Other threads have no part of a test.
   return options.codeParts === undefined ? config : { ...config, threads: 1 };
 }
@@ -340,14 +340,19 @@ async function configOf(store: StoreAddress, options: ServiceOptions, folder: st
 /** What configuration modules of tests import in place of the package. */
 export const holdfastModule = pathToFileURL("src/index.ts").href;
 
-async function readModule(store: StoreAddress, source: string, folder: string): Promise<Config> {
+async function readModule(
+  store: StoreAddress,
+  { source, console: hasConsole }: { source: string; console: boolean },
+  folder: string,
+): Promise<Config> {
   const text = source.replaceAll('"holdfast"', JSON.stringify(holdfastModule));
   writeFileSync(join(folder, "holdfast.config.ts"), text);
-  const flags = { port: 0, host: "127.0.0.1", console: "false" };
+  const flags = { port: 0, host: "127.0.0.1", console: String(hasConsole) };
   const env = { HOLDFAST_STORE: store.kind === "sqlite" ? `sqlite:${store.path}` : store.url };
   const config = await loadConfig({ cwd: folder, flags, env });
   const limits = { ...patientLimits, bodyBytes: config.http.limits.bodyBytes };
-  return { ...config, http: { ...config.http, limits }, threads: usualThreads, stopTimeoutMs: ceilingMs };
+  const threads = config.threads === "auto" ? usualThreads : config.threads;
+  return { ...config, http: { ...config.http, limits }, threads, stopTimeoutMs: ceilingMs };
 }
 
 async function toConfig(store: StoreAddress, given: ServiceOptions): Promise<Config> {

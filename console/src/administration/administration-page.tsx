@@ -17,6 +17,7 @@ const pages: Readonly<Record<PageName, ComponentType>> = {
   mail: lazy(async () => ({ default: (await import("./mail-page.tsx")).MailPage })),
   tasks: lazy(async () => ({ default: (await import("./tasks-page.tsx")).TasksPage })),
   webhooks: lazy(async () => ({ default: (await import("./webhooks-page.tsx")).WebhooksPage })),
+  code: lazy(async () => ({ default: (await import("./code-page.tsx")).CodePage })),
   keys: lazy(async () => ({ default: (await import("./keys-page.tsx")).KeysPage })),
   health: lazy(async () => ({ default: (await import("./health-page.tsx")).HealthPage })),
   configuration: lazy(async () => ({

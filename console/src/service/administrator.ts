@@ -53,6 +53,16 @@ const servedPages = pages.filter(
   (name) => (hasUsers || (name !== "accounts" && name !== "audit")) && (name !== "mail" || keepsMails),
 );
 
+/** The functions of the configuration, for administrators. */
+export function useCode({ enabled = true, everyMs }: { enabled?: boolean; everyMs?: number } = {}) {
+  return useQuery({
+    enabled,
+    queryKey: ["code"],
+    queryFn: ({ signal }) => client.$code({ signal }),
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  });
+}
+
 /** The key of the queries of tasks. */
 export const tasksKey = ["tasks"];
 
@@ -65,7 +75,11 @@ export function useServedPages(): readonly PageName[] {
     enabled: isAdministrator === false && isSignedIn,
     queryFn: ({ signal }) => client.$tasks.list({ limit: 1, signal }),
   });
-  if (isAdministrator === true) return servedPages;
+  const { data: code } = useCode({ enabled: isAdministrator === true });
+  if (isAdministrator === true)
+    return code === undefined || code.functions.length === 0
+      ? servedPages.filter((name) => name !== "code")
+      : servedPages;
   return own.length > 0 ? ["tasks"] : [];
 }
 

@@ -5,6 +5,7 @@ import { notifications } from "@mantine/notifications";
 import {
   IconActivity,
   IconClipboardList,
+  IconCode,
   IconDatabase,
   IconKey,
   IconListCheck,
@@ -34,6 +35,7 @@ const icons = {
   mail: IconMail,
   tasks: IconListCheck,
   webhooks: IconWebhook,
+  code: IconCode,
   keys: IconKey,
   health: IconActivity,
   configuration: IconSettings,

@@ -62,7 +62,7 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
       };
     // For callers who do not administer the service, these paths do not exist, whatever the method.
     const isAdministrative =
-      /^\/_(?:webhooks|keys|configuration)/.test(found?.name ?? "") ||
+      /^\/_(?:webhooks|keys|configuration|code)/.test(found?.name ?? "") ||
       found?.name === "/metrics" ||
       /\/_(?:import|rewind)\/?$/.test(path);
     if (seen.status === 404 && isAdministrative)

@@ -9,8 +9,6 @@ import {
   text,
 } from "../../../http/openapi/described.ts";
 import { jsonType } from "../../../http/protocol/message.ts";
-import { placesOf } from "../file-functions.ts";
-import type { CodeSettings } from "../settings.ts";
 import type { ShownCode } from "./overview.ts";
 
 /** What the endpoint needs of the open capability. */
@@ -56,12 +54,12 @@ const example: ShownCode = {
 };
 
 /** The endpoints. */
-export const overviewEndpoints: readonly EndpointOf<WithOverview, CodeSettings>[] = [
+export const overviewEndpoints: readonly EndpointOf<WithOverview>[] = [
   {
     path: "/_code",
     method: "GET",
     who: "administrators",
-    exists: (described, settings) => hasAdministrators(described) && placesOf(settings).length > 0,
+    exists: hasAdministrators,
     id: "getCode",
     tag: "Code",
     summary: "See the functions of the configuration",

@@ -24,7 +24,7 @@ export class Orders {
   readonly #written = new Map<string, number | undefined>();
   #unsure: Unsure[] = [];
   #serial: number;
-  /** How many orders were created, perhaps too. */
+  /** How many creates were confirmed. */
   created = 0;
   /** How long each confirmed write took, in milliseconds. */
   times: number[] = [];
@@ -89,7 +89,6 @@ export class Orders {
     const isDelete = exists && this.#random() < 0.2;
     const n = isDelete ? undefined : ++this.#serial;
     const begun = performance.now();
-    if (!exists) this.created++;
     const [answer, status] = isDelete
       ? [await send("DELETE", `/orders/${id}`), 205]
       : exists
@@ -100,6 +99,7 @@ export class Orders {
       return false;
     }
     assert.equal(answer.status, status, answer.text);
+    if (!exists) this.created++;
     this.#written.set(id, n);
     this.times.push(performance.now() - begun);
     return true;

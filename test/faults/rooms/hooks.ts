@@ -81,8 +81,8 @@ export const hookFaults: readonly Fault[] = [
   {
     name: "hook-sees-overtaken",
     what: "After another write was faster, before gets the same previous once more, so a count is lost.",
-    noticedBy: "test/capabilities/code/every-write",
-    test: "64 clients that count through before lose no count",
+    noticedBy: "test/capabilities/code/hook-instances",
+    test: "64 clients that count through before of two instances lose no count",
     replacements: [
       [
         'const hooked = { operation: "update", id, previous, now: at } as const;',

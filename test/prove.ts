@@ -58,6 +58,27 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_TEST_TASK_WRITERS: "32",
       HOLDFAST_TEST_KILLS: "5",
     }),
+  code: () =>
+    runAtLength(
+      [
+        "test/capabilities/code/every-write",
+        "test/capabilities/code/hook-instances",
+        "test/capabilities/code/consumer-kills",
+        "test/capabilities/code/job-instances",
+      ],
+      {
+        HOLDFAST_TEST_RUNS: "2000",
+        HOLDFAST_TEST_INCREMENTS: "100",
+        HOLDFAST_TEST_KILLS: "100",
+        HOLDFAST_TEST_ROUNDS: "20",
+      },
+    ),
+  recompute: () =>
+    runAtLength(["test/capabilities/code/recompute-kill"], {
+      HOLDFAST_TEST_RECOMPUTE: "1000000",
+      HOLDFAST_TEST_WRITERS: "16",
+      HOLDFAST_TEST_KILLS: "3",
+    }),
   bits: () => runAtLength(["test/commands/flipped-bits"], { HOLDFAST_TEST_BITS: "2000" }),
   rewind: () =>
     runAtLength(["test/store/sqlite-rewind", "test/store/postgres-rewind", "test/http/rewind-load"], {

@@ -4,6 +4,7 @@ import type { Figure } from "../harness/figure.ts";
 import { measureAuth } from "./auth.ts";
 import { measureBackups } from "./backup.ts";
 import { measureBatches } from "./batch.ts";
+import { measureCode } from "./code.ts";
 import { measureConsole } from "./console.ts";
 import { measureCreates } from "./create.ts";
 import { measureFairness } from "./fairness.ts";
@@ -55,6 +56,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   observe: measureObservation,
   threads: measureThreads,
   passwords: measurePasswords,
+  code: measureCode,
   postgres: measureTravelling,
   "postgres-lists": measurePostgresLists,
   console: measureConsole,

@@ -38,8 +38,9 @@ export async function importLines(
   address: string,
   collection: string,
   lines: Iterable<string>,
+  flags: readonly string[] = [],
 ): Promise<void> {
-  const command = ["bin/holdfast.js", "import", collection, "-", "--store", address];
+  const command = ["bin/holdfast.js", "import", collection, "-", "--store", address, ...flags];
   const [program = "", ...args] = [...node, ...command];
   const child = spawn(program, args, { stdio: ["pipe", "ignore", "inherit"], env: ownEnvironment() });
   const ended = once(child, "exit");

@@ -96,4 +96,16 @@ export const computedFaults: readonly Fault[] = [
     test: "a value that does not fit its schema, or that another resource has, is not stored",
     replacements: [["requireFitting(collection, next);", "void requireFitting;"]],
   },
+  {
+    name: "computed-begins-again",
+    what: "Each start begins the work on stored resources again, so a service that is killed often never ends it.",
+    noticedBy: "test/capabilities/code/recompute-kill",
+    test: "after kills, the work continues where it was, and no confirmed write is lost",
+    replacements: [
+      [
+        "const next = recordNow(before?.value, declared, { isEmpty });",
+        "const next = { ...recordNow(before?.value, declared, { isEmpty }), after: null, done: 0 };",
+      ],
+    ],
+  },
 ];

@@ -78,4 +78,16 @@ export const hookFaults: readonly Fault[] = [
     test: "a hook that ends its worker five times in a minute fails at once, and other hooks still run",
     replacements: [["if (recent.length >= tooOften.ends) {", "if (recent.length > tooOften.ends) {"]],
   },
+  {
+    name: "hook-sees-overtaken",
+    what: "After another write was faster, before gets the same previous once more, so a count is lost.",
+    noticedBy: "test/capabilities/code/hook-instances",
+    test: "64 clients that count through before of two instances lose no count",
+    replacements: [
+      [
+        'const hooked = { operation: "update", id, previous, now: at } as const;',
+        'const { seen } = Object.assign(write, { seen: (write as { seen?: string }).seen ?? previous });\n  const hooked = { operation: "update", id, previous: seen, now: at } as const;',
+      ],
+    ],
+  },
 ];

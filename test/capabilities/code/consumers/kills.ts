@@ -11,6 +11,7 @@ import { noteCalls } from "./noted-calls.ts";
 
 /** One attempt to handle a change. `ok`: whether the function returned. */
 interface Attempt {
+  event: string;
   id: string;
   version: number;
   ok: boolean;
@@ -25,7 +26,7 @@ const mail = {
   run: async ({ event: { id, subject, version }, attempt }) => {
     const ok = attempt > 2 || !fails(id + attempt);
     await new Promise((resolve) => setTimeout(resolve, 1));
-    note({ id: subject, version: Number(version), ok });
+    note({ event: id, id: subject, version: Number(version), ok });
     if (!ok) throw new Error("at random");
   },
 };
@@ -35,6 +36,8 @@ class World {
   readonly calls = noteCalls();
   /** The highest version of each resource that was confirmed. */
   readonly confirmed = new Map<string, number>();
+  /** The events whose success was stored, and how many attempts had been noted by then. */
+  readonly stored = new Map<string, number>();
   program: Program | undefined;
   isOver = false;
   readonly #store: string;
@@ -53,6 +56,18 @@ class World {
   async start(): Promise<void> {
     const args = [this.#store, this.#start, this.#folder];
     this.program = await startScript("test/capabilities/code/consumers/service.ts", args);
+  }
+
+  /** Looks at the latest deliveries. */
+  async look(): Promise<void> {
+    const client = createClient(this.program?.port ?? 0);
+    const answer = await client.send("GET", "/_consumers/things/mail/_deliveries?limit=1000");
+    client.close();
+    assert.equal(answer?.status, 200);
+    const deliveries = JSON.parse(answer.text) as { event: string; state: string }[];
+    const { length } = this.calls.read();
+    for (const { event, state } of deliveries)
+      if (state === "delivered" && !this.stored.has(event)) this.stored.set(event, length);
   }
 
   async kill(): Promise<void> {
@@ -100,6 +115,7 @@ export async function proveKills(t: TestContext, store: string, kills: number): 
   for (let n = 0; n < kills; n++) {
     const enough = world.calls.read().length + 20 + Math.floor(random() * 60);
     await until("more is handled", () => world.calls.read().length > enough);
+    await world.look();
     await world.kill();
     await world.start();
   }
@@ -108,10 +124,13 @@ export async function proveKills(t: TestContext, store: string, kills: number): 
   await until("every confirmed change is handled", () => missingIn(world).length === 0);
   const attempts = world.calls.read<Attempt>();
   requireOrder(attempts);
+  requireNoReturn(attempts, world.stored);
   const handled = attempts.filter(({ ok }) => ok);
   const repeated = handled.length - new Set(handled.map(nameOf)).size;
   assert.ok(repeated <= kills * 100, `${repeated} changes were handled again`);
-  t.diagnostic(`${world.confirmed.size} resources, ${attempts.length} attempts, ${repeated} repetitions`);
+  t.diagnostic(
+    `${world.confirmed.size} resources, ${attempts.length} attempts, ${repeated} repetitions, ${world.stored.size} outcomes seen before a kill`,
+  );
 }
 
 const nameOf = ({ id, version }: Pick<Attempt, "id" | "version">) => `${id}/${version}`;
@@ -137,4 +156,13 @@ function requireOrder(attempts: readonly Attempt[]): void {
     assert.ok(version <= last + 1, `${id}: version ${version} came after version ${last}`);
     latest.set(id, Math.max(last, version));
   }
+}
+
+/** The service does not go back further than to what had no outcome: it never handles a change again whose success was stored. */
+function requireNoReturn(attempts: readonly Attempt[], stored: ReadonlyMap<string, number>): void {
+  for (const [n, { event }] of attempts.entries())
+    assert.ok(
+      n < (stored.get(event) ?? attempts.length),
+      `${event} was handled again after its success was stored`,
+    );
 }

@@ -1,7 +1,7 @@
 /** Counts the calls of functions, for the metrics. */
 import { Histogram } from "../../counters.ts";
 import { type Family, histogramSamples, type MetricsSource } from "../../observe/metrics-source.ts";
-import type { CodeRunner } from "./calls/code-runner.ts";
+import type { CodeOutcome, CodeRunner } from "./calls/code-runner.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 
 /** Every metric of code, by name. */
@@ -49,8 +49,7 @@ export class CodeMeter implements MetricsSource {
       run: async (call) => {
         const begun = performance.now();
         const outcome = await runner.run(call);
-        const hasFailed = outcome.kind === "failed" && outcome.refusal === undefined;
-        this.#note(call.place, begun, hasFailed ? outcome.reason : undefined);
+        this.#note(call.place, begun, failureIn(outcome));
         return outcome;
       },
       stop: () => runner.stop(),
@@ -88,13 +87,19 @@ export class CodeMeter implements MetricsSource {
     };
   }
 
-  /** What a function refuses is no failure of it. */
   #note(place: string, begun: number, failure: string | undefined): void {
     const called = this.#called.get(place) ?? newCalled(place);
     this.#called.set(place, called);
     called.histogram.observe((performance.now() - begun) / 1_000);
     if (failure !== undefined) called.failures.set(failure, (called.failures.get(failure) ?? 0) + 1);
   }
+}
+
+/** Why a call has failed. What a function or the service refuses to a caller is no failure of the function. */
+function failureIn(outcome: CodeOutcome): string | undefined {
+  if (outcome.kind === "done" || outcome.refusal !== undefined || outcome.passedOn !== undefined)
+    return undefined;
+  return outcome.reason;
 }
 
 function newCalled(place: string): Called {

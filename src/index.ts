@@ -1,5 +1,5 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
-import type { GuardedDeclaration } from "./access/access-declaration.ts";
+import type { GuardedDeclaration, OnlyMembersOf } from "./access/access-declaration.ts";
 import type { CodeMembers } from "./capabilities/public.ts";
 import type { Given, GivenOptions } from "./config/options.ts";
 import type { App } from "./http/wire/mount.ts";
@@ -30,7 +30,7 @@ export interface HoldfastConfig extends GivenOptions {
 /** Returns the configuration with its exact type, from which the typed client takes the types of resources and routes. */
 export function defineConfig<const C extends Collections = Collections, const R extends Routes = Routes>(
   config: Omit<HoldfastConfig, "collections" | "routes"> & {
-    readonly collections?: C & Known<C>;
+    readonly collections?: C & OnlyMembersOf<CollectionDeclaration, C>;
     readonly routes?: R;
   },
 ): Omit<HoldfastConfig, "collections" | "routes"> & { readonly collections: C; readonly routes: R } {
@@ -40,13 +40,6 @@ export function defineConfig<const C extends Collections = Collections, const R 
 type Routes = NonNullable<HoldfastConfig["routes"]>;
 
 type Collections = NonNullable<HoldfastConfig["collections"]>;
-
-/** Refuses unknown members of a declaration. Without it, the inferred type would accept any member. */
-type Known<C> = {
-  readonly [Name in keyof C]: {
-    readonly [Member in Exclude<keyof C[Name], keyof CollectionDeclaration>]: never;
-  };
-};
 
 /** A configuration without the options that belong to the application. */
 export interface EmbeddedConfig extends Omit<HoldfastConfig, (typeof applicationOptions)[number] | "limits"> {

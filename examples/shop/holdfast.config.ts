@@ -2,7 +2,7 @@
  * A shop: prices that no client sets, stock that is never sold twice, payments, and shipments of what is paid.
  * Run: npx node examples/shop/payments.ts, then npx holdfast serve --config examples/shop/holdfast.config.ts
  */
-import { defineConfig, isProblem, refuse, route } from "holdfast";
+import { defineConfig, isProblem, refuse, typedCode } from "holdfast";
 
 const payments = process.env.PAYMENTS ?? "http://127.0.0.1:4000/";
 
@@ -11,57 +11,64 @@ const email = { type: "string", format: "email" } as const;
 const count = { type: "integer", minimum: 1, maximum: 1000 } as const;
 const cents = { type: "integer", minimum: 0 } as const; // sums of whole numbers are exact
 
+const { route, withConsumers } = typedCode({
+  products: {
+    schema: {
+      type: "object",
+      required: ["name", "price", "stock"],
+      // No commit makes the stock less than 0, however many orders come at once.
+      properties: { name: text, price: cents, stock: { type: "integer", minimum: 0 } },
+    },
+    access: { read: "public", write: { role: "clerk" } },
+  },
+  orders: {
+    schema: {
+      type: "object",
+      required: ["productId", "count", "email", "state"],
+      properties: { productId: text, count, email, price: cents, state: { enum: ["open", "paid"] } },
+    },
+    defaults: { state: "open" },
+    references: { productId: "products" },
+    access: { read: { role: "clerk" } }, // only the routes write
+    hooks: {
+      with: ["product"],
+      // An order keeps the price of its first day.
+      before: ({ operation, resource, related: { product } }) => {
+        if (operation !== "create") return;
+        if (product === undefined) refuse("productId", "is the id of no product");
+        return { ...resource, price: product.price };
+      },
+    },
+    computed: {
+      total: {
+        schema: cents,
+        from: ["count", "price"],
+        value: ({ count, price }: { count: number; price: number }) => count * price,
+      },
+    },
+  },
+  shipments: {
+    schema: { type: "object", required: ["state"], properties: { state: { enum: ["waiting", "sent"] } } },
+    access: { read: { role: "clerk" }, update: { role: "clerk" } },
+  },
+});
+
 export default defineConfig({
   store: "sqlite:shop.db",
   auth: { keys: true },
-  collections: {
-    products: {
-      schema: {
-        type: "object",
-        required: ["name", "price", "stock"],
-        // No commit makes the stock less than 0, however many orders come at once.
-        properties: { name: text, price: cents, stock: { type: "integer", minimum: 0 } },
-      },
-      access: { read: "public", write: { role: "clerk" } },
-    },
+  collections: withConsumers({
     orders: {
-      schema: {
-        type: "object",
-        required: ["productId", "count", "email", "price", "state"],
-        properties: { productId: text, count, email, price: cents, state: { enum: ["open", "paid"] } },
-      },
-      references: { productId: "products" },
-      access: { read: { role: "clerk" } }, // only the routes write
-      hooks: {
-        with: ["product"],
-        // An order keeps the price of its first day.
-        before: ({ operation, resource, related: { product } }) => {
-          if (operation !== "create") return;
-          if (product === undefined) refuse("productId", "is the id of no product");
-          return { ...resource, price: product.price, state: "open" };
-        },
-      },
-      computed: {
-        total: {
-          schema: cents,
-          from: ["count", "price"],
-          value: ({ count, price }: { count: number; price: number }) => count * price,
-        },
-      },
-      after: {
-        ship: {
-          filter: { state: "paid" },
-          as: "service",
-          // An event can come twice, but only one shipment can have the id of the order.
-          run: ({ event, client }) =>
-            client.shipments.create({ state: "waiting" }, { id: event.subject }).catch((error) => {
-              if (!isProblem(error, "PRECONDITION_FAILED")) throw error;
-            }),
-        },
+      ship: {
+        filter: { state: "paid" },
+        as: "service",
+        // An event can come twice, but only one shipment can have the id of the order.
+        run: ({ event, client }) =>
+          client.shipments.create({ state: "waiting" }, { id: event.subject }).catch((error) => {
+            if (!isProblem(error, "PRECONDITION_FAILED")) throw error;
+          }),
       },
     },
-    shipments: { access: { read: { role: "clerk" }, update: { role: "clerk" } } },
-  },
+  }),
   routes: {
     buy: route({
       method: "POST",

@@ -51,3 +51,8 @@ export interface GuardedDeclaration extends CollectionDeclaration {
 export function owner(attribute: string): { readonly where: Where } {
   return { where: { [attribute]: "$subject" } };
 }
+
+/** Refuses members of declared collections that `Declaration` does not have. Without it, an inferred type would accept any member. */
+export type OnlyMembersOf<Declaration, C> = {
+  readonly [Name in keyof C]: { readonly [Member in Exclude<keyof C[Name], keyof Declaration>]: never };
+};

@@ -20,5 +20,6 @@ export type {
   RouteAccess,
   RouteCall,
   RouteRequest,
+  TypedCode,
 } from "./code/public.ts";
-export { collection, forbid, isProblem, job, refuse, respond, route } from "./code/public.ts";
+export { collection, forbid, isProblem, job, refuse, respond, route, typedCode } from "./code/public.ts";

@@ -14,6 +14,7 @@ import { jobFaults } from "./rooms/jobs.ts";
 import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
+import { routeFaults } from "./rooms/routes.ts";
 import { storeFaults } from "./rooms/store.ts";
 import { usersFaults } from "./rooms/users.ts";
 
@@ -50,4 +51,5 @@ export const faults: readonly Fault[] = [
   ...computedFaults,
   ...hookFaults,
   ...jobFaults,
+  ...routeFaults,
 ];

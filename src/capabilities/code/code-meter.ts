@@ -1,7 +1,7 @@
 /** Counts the calls of functions, for the metrics and for administrators. */
 import { Histogram } from "../../counters.ts";
 import { type Family, histogramSamples, type MetricsSource } from "../../observe/metrics-source.ts";
-import type { CodeRunner } from "./calls/code-runner.ts";
+import type { CodeOutcome, CodeRunner } from "./calls/code-runner.ts";
 import type { Failure } from "./failure.ts";
 import type { HookRunner } from "./hooks/hook-worker.ts";
 
@@ -72,8 +72,7 @@ export class CodeMeter implements MetricsSource {
       run: async (call) => {
         const begun = performance.now();
         const outcome = await runner.run(call);
-        const hasFailed = outcome.kind === "failed" && outcome.refusal === undefined;
-        this.#note(call.place, begun, hasFailed ? outcome : undefined);
+        this.#note(call.place, begun, failureIn(outcome));
         return outcome;
       },
       stop: () => runner.stop(),
@@ -124,7 +123,6 @@ export class CodeMeter implements MetricsSource {
     return { called: Object.fromEntries(called), failures: [...this.#failures] };
   }
 
-  /** What a function refuses is no failure of it. */
   #note(place: string, begun: number, failure: Omit<Failure, "refusal"> | undefined): void {
     const called = this.#called.get(place) ?? newCalled(place);
     this.#called.set(place, called);
@@ -136,6 +134,13 @@ export class CodeMeter implements MetricsSource {
     this.#failures.push({ at: Date.now(), place, reason, message: message.slice(0, kept.length) });
     if (this.#failures.length > kept.failures) this.#failures.shift();
   }
+}
+
+/** Why a call has failed. What a function or the service refuses to a caller is no failure of the function. */
+function failureIn(outcome: CodeOutcome): Failure | undefined {
+  if (outcome.kind === "done" || outcome.refusal !== undefined || outcome.passedOn !== undefined)
+    return undefined;
+  return outcome;
 }
 
 function newCalled(place: string): Called {

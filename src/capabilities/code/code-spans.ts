@@ -84,7 +84,8 @@ export class CodeSpans {
   async #ended<Output extends Outcome>(span: Span, work: () => Promise<Output>): Promise<Output> {
     try {
       const output = await work();
-      if (output.kind === "failed" && output.refusal === undefined) fail(span, output.reason ?? "_OTHER");
+      const isRefusal = output.refusal !== undefined || output.passedOn !== undefined;
+      if (output.kind === "failed" && !isRefusal) fail(span, output.reason ?? "_OTHER");
       return output;
     } catch (error) {
       fail(span, "_OTHER"); // such as too many calls that wait
@@ -100,6 +101,7 @@ interface Outcome {
   readonly kind: string;
   readonly reason?: string;
   readonly refusal?: object;
+  readonly passedOn?: object;
 }
 
 /** Messages can contain data, so they are left out. */

@@ -14,6 +14,7 @@ export {
   type RouteRequest,
   route,
 } from "./routes/route.ts";
+export { type TypedCode, typedCode } from "./typed-code.ts";
 export { collection } from "./typed-collection.ts";
 
 /** Who sends a request, as the code of a configuration sees it. It never contains the credential. */

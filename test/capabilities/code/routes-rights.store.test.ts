@@ -110,8 +110,9 @@ test("the client of a route has the rights of its caller", async (t) => {
   assert.equal(made.status, 200, made.text);
   const changes = await send(["editor", "clerk"], "GET", `orders/${made.json()}/_changes`);
   assert.equal(changes.json()[0].principal, "ada");
-  // The function does not handle what the service refuses its client.
-  assert.equal((await send(["visitor"], "POST", "own", { title: "One" })).status, 500);
+  // The function does not handle what the service refuses to its client.
+  const refused = await send(["visitor"], "POST", "own", { title: "One" });
+  assert.deepEqual([refused.status, refused.json().code], [403, "INSUFFICIENT_SCOPE"]);
 });
 
 test("the service of a route acts as its declaration says, for every caller", async (t) => {

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { callUser, usesResult } from "../../../src/capabilities/code/calls/user-call.ts";
+import { callUser, optionsFor } from "../../../src/capabilities/code/calls/user-call.ts";
+import { ClientUse } from "../../../src/capabilities/code/calls/user-client.ts";
 import { respond } from "../../../src/capabilities/code/public.ts";
 
 const call = (run: () => unknown, place = "routes.x.run") =>
   callUser(
     () => run,
     { input: {}, clients: {}, signal: new AbortController().signal },
-    { usesResult: usesResult(place) },
+    optionsFor(place, new ClientUse(place, 1)),
   );
 
 test("what a consumer or a job returns has no effect", async () => {

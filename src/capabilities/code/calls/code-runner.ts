@@ -3,6 +3,7 @@ import type { InsideFetch } from "../../../http/inside.ts";
 import type { ChangeOrigin } from "../../../observe/origins.ts";
 import type { Failure } from "../failure.ts";
 import type { RouteResponse } from "../routes/respond.ts";
+import type { CallerRefusal } from "./caller-refusals.ts";
 
 /** What runs such functions. */
 export interface CodeRunner {
@@ -32,7 +33,10 @@ export interface CodeCall {
 /** What became of a call. `value`: what the function has returned, as plain data. `response`: it has returned `respond(…)`. */
 export type CodeOutcome =
   | { readonly kind: "done"; readonly value: unknown; readonly response?: RouteResponse }
-  | Failure;
+  | (Failure & {
+      /** What the service has refused to the caller of a route. */
+      readonly passedOn?: CallerRefusal;
+    });
 
 /** The bounds of calls. Tests have others. */
 export interface CodeBounds {

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { InsideFetch, InsideRequest, InsideResponse } from "../../../http/inside.ts";
 import { functionAt, loadModule } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
-import { callUser, usesResult } from "./user-call.ts";
+import { callUser, optionsFor } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
 
 /** What the thread starts with. */
@@ -90,12 +90,11 @@ async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData):
     const use = new ClientUse(place, requests);
     running.set(call, { aborter, use });
     const clients = Object.fromEntries(
-      names.map((name) => [name, createUserClient(senderOf(call, name), use, prefix)]),
+      names.map((name) => [name, createUserClient(senderOf(call, name), use, { name, prefix })]),
     );
     const argument = { input, clients, signal: aborter.signal };
-    const outcome = await callUser(() => functionAt(configuration, place), argument, {
-      usesResult: usesResult(place),
-    });
+    const find = () => functionAt(configuration, place);
+    const outcome = await callUser(find, argument, optionsFor(place, use));
     running.delete(call);
     use.end(`The call of ${place} has ended.`);
     tell({ kind: "ended", call, outcome });

@@ -2,7 +2,7 @@
 import { functionAt } from "../user-functions.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
-import { callUser, usesResult } from "./user-call.ts";
+import { callUser, optionsFor } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
 
 /** Runs the functions of a configuration that is in this thread. */
@@ -37,13 +37,13 @@ export class HereCodeRunner implements CodeRunner {
         createUserClient(
           (request, signal) => send(request, AbortSignal.any([aborter.signal, ...(signal ? [signal] : [])])),
           use,
-          this.#prefix,
+          { name, prefix: this.#prefix },
         ),
       ]),
     );
     const argument = { input: structuredClone(input), clients, signal: aborter.signal };
     const outcome = await Promise.race([
-      callUser(() => functionAt(this.#configuration, place), argument, { usesResult: usesResult(place) }),
+      callUser(() => functionAt(this.#configuration, place), argument, optionsFor(place, use)),
       tooLate,
     ]);
     time.stop();

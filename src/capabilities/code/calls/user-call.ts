@@ -4,7 +4,9 @@ import { failureOf } from "../failure.ts";
 import { plainCopy, WrongResult } from "../plain-values.ts";
 import { responseOf } from "../routes/respond.ts";
 import type { UserFunction } from "../user-functions.ts";
+import type { CallerRefusal, CallerRefusals } from "./caller-refusals.ts";
 import type { CodeOutcome } from "./code-runner.ts";
+import type { ClientUse } from "./user-client.ts";
 
 /** What a function gets, in one object. */
 export interface UserArgument {
@@ -13,24 +15,43 @@ export interface UserArgument {
   readonly signal: AbortSignal;
 }
 
-/** Calls a function, and waits for it. Never rejects. Without `usesResult`, what it returns does not matter. */
+/** How to call a function. */
+interface CallOptions {
+  /** Whether it matters what the function returns. */
+  readonly usesResult: boolean;
+  /** What the service has refused to the caller, if the function is that of a route. */
+  readonly refusals?: CallerRefusals | undefined;
+}
+
+/** Calls a function, and waits for it. Never rejects. */
 export async function callUser(
   find: () => UserFunction,
   { input, clients, signal }: UserArgument,
-  { usesResult }: { usesResult: boolean },
+  { usesResult, refusals }: CallOptions,
 ): Promise<CodeOutcome> {
   try {
     const run = find() as (argument: object) => unknown;
     const result = await run({ ...input, ...clients, signal });
     return usesResult ? outcomeOf(result) : { kind: "done", value: undefined };
   } catch (error) {
-    return failureOf(error);
+    return { ...failureOf(error), ...passedOn(refusals, error) };
   }
 }
 
-/** Only routes use what their function returns. */
-export function usesResult(place: string): boolean {
-  return place.startsWith("routes.");
+/** How to call the function at a place. Only routes have a caller, and use what their function returns. */
+export function optionsFor(place: string, { refusals }: ClientUse): CallOptions {
+  const isRoute = place.startsWith("routes.");
+  return { usesResult: isRoute, refusals: isRoute ? refusals : undefined };
+}
+
+/** Never throws, although an error of the user can do so when its members are read. */
+function passedOn(refusals: CallerRefusals | undefined, thrown: unknown): { passedOn?: CallerRefusal } {
+  try {
+    const refusal = refusals?.of(thrown);
+    return refusal === undefined ? {} : { passedOn: refusal };
+  } catch {
+    return {};
+  }
 }
 
 /** The largest result, in characters, or in bytes. The service would copy a larger one before it could refuse it. */

@@ -2,9 +2,12 @@
 import { createClient } from "holdfast-client";
 import type { AnyClient } from "../../../command.ts";
 import type { InsideFetch } from "../../../http/inside.ts";
+import { CallerRefusals } from "./caller-refusals.ts";
 
 /** The use of all clients of one call. It ends with the call. */
 export class ClientUse {
+  /** What the service has refused to `client`. */
+  readonly refusals = new CallerRefusals();
   readonly #place: string;
   readonly #most: number;
   #sent = 0;
@@ -43,8 +46,14 @@ export class ClientUse {
 /** A host that no request reaches. Error messages of the client contain it. */
 const origin = "http://holdfast";
 
-/** Makes a client. `prefix`: that of the service. */
-export function createUserClient(send: InsideFetch, use: ClientUse, prefix: string): AnyClient {
+/** A client of a call: the name of its member in the argument, and the prefix of the service. */
+interface ClientOf {
+  readonly name: string;
+  readonly prefix: string;
+}
+
+/** Makes a client. */
+export function createUserClient(send: InsideFetch, use: ClientUse, { name, prefix }: ClientOf): AnyClient {
   return createClient({
     baseUrl: origin + prefix,
     // Read before each attempt, and its error reaches the code as it is. The caller does not change by signing in.
@@ -52,7 +61,7 @@ export function createUserClient(send: InsideFetch, use: ClientUse, prefix: stri
     retry: { attempts: 2 }, // the time of a call is short
     fetch: async (address, init = {}) => {
       use.count();
-      const { status, headers, body } = await send(
+      const answer = await send(
         {
           method: init.method ?? "GET",
           target: String(address).slice(origin.length),
@@ -61,7 +70,10 @@ export function createUserClient(send: InsideFetch, use: ClientUse, prefix: stri
         },
         init.signal ?? undefined,
       );
-      return new Response(hasNoBody(status) ? null : (body ?? null), { status, headers });
+      const { status, headers, body } = answer;
+      const response = new Response(hasNoBody(status) ? null : (body ?? null), { status, headers });
+      if (name === "client") use.refusals.note(response.headers, answer);
+      return response;
     },
   });
 }

@@ -29,10 +29,13 @@ export interface ChangeEvent<Resource = PlainResource> {
 }
 
 /** One call of a consumer. */
-export interface ConsumerCall<Resource = PlainResource> {
+export interface ConsumerCall<
+  Resource = PlainResource,
+  C extends { readonly collections?: object } = Record<never, never>,
+> {
   readonly event: ChangeEvent<Resource>;
   /** Sends requests as `as` says; `undefined` without it. */
-  readonly client: InsideClient;
+  readonly client: InsideClient<C>;
   /** 1 for the first attempt to handle the event. */
   readonly attempt: number;
   /** Aborted when the time is over. */
@@ -40,7 +43,10 @@ export interface ConsumerCall<Resource = PlainResource> {
 }
 
 /** A function that handles the changes of a collection, after their commit and at least once. */
-export interface Consumer<Resource = PlainResource> {
+export interface Consumer<
+  Resource = PlainResource,
+  C extends { readonly collections?: object } = Record<never, never>,
+> {
   /** The kinds of changes. @default all */
   readonly types?: readonly ("created" | "updated" | "deleted")[];
   /** A filter as in the body of a QUERY request. @default no filter */
@@ -60,5 +66,5 @@ export interface Consumer<Resource = PlainResource> {
   /** Whether it also gets the changes that its own client makes. @default false */
   readonly own?: boolean;
   /** Handles a change. If it throws, the service calls it again later. */
-  run(call: ConsumerCall<Resource>): unknown;
+  run(call: ConsumerCall<Resource, C>): unknown;
 }

@@ -18,10 +18,10 @@ export interface JobCall {
 }
 
 /** What the run of a job with `as` also gets. Both are the same client. */
-export interface JobClients {
-  readonly client: InsideClient;
+export interface JobClients<C extends { readonly collections?: object } = Record<never, never>> {
+  readonly client: InsideClient<C>;
   /** As in a route. */
-  readonly service: InsideClient;
+  readonly service: InsideClient<C>;
 }
 
 /** When code runs, and what becomes of its runs. */
@@ -44,13 +44,13 @@ interface JobTimes {
 }
 
 /** Code that runs at certain times, once in all instances of the service. Only with `as`, it has a client. */
-export type Job = JobTimes &
+export type Job<C extends { readonly collections?: object } = Record<never, never>> = JobTimes &
   (
     | {
         /** The caller of its requests: one with some roles, or the service, which can do everything. */
         readonly as: Acting;
         /** Does the work. */
-        readonly run: (call: JobCall & JobClients) => unknown;
+        readonly run: (call: JobCall & JobClients<C>) => unknown;
       }
     | { readonly as?: undefined; readonly run: (call: JobCall) => unknown }
   );

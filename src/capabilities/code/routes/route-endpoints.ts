@@ -8,6 +8,7 @@ import { requireContentType } from "../../../http/protocol/content-types.ts";
 import { fullTemplate } from "../../../http/route.ts";
 import type { ContentRule, Who } from "../../../http/service.ts";
 import { encodeFragment, formatPointer } from "../../../json/pointer.ts";
+import { passedStatuses } from "../calls/caller-refusals.ts";
 import type { OpenCode } from "../loaded.ts";
 import type { CodeSettings } from "../settings.ts";
 import { parametersIn, type RouteSchema, type RouteSettings, routeMethods } from "./route-options.ts";
@@ -55,7 +56,7 @@ function rowOf(route: RouteSettings, names: Names): Row {
     ...(body !== undefined && { content: body === "text" ? anyText : onlyJson }),
     parameters: queryParts(route),
     successes: (described) => successesOf(route, described),
-    errors: [403, 500, 503],
+    errors: [...passedStatuses, 500, 503],
     parse: (_, routed, { routes }) => routes?.parse(route, routed),
     handle: (service, asked, { routes }) => routes?.run(route, service, asked) ?? notFound,
   };

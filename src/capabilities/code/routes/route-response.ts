@@ -1,5 +1,6 @@
 /** Makes the response of a route from what its function has returned or thrown. */
 import { Problem } from "../../../errors.ts";
+import { notFound, type Result } from "../../../http/operations/result.ts";
 import type { HttpRequest, HttpResponse } from "../../../http/protocol/message.ts";
 import { jsonType, noStore, withBody } from "../../../http/protocol/message.ts";
 import type { CodeOutcome } from "../calls/code-runner.ts";
@@ -17,14 +18,18 @@ interface Of {
   validators: Pick<RouteValidators, "response">;
 }
 
-/** The response. Throws CODE_FAILED, OUTCOME_UNKNOWN, and what the function has refused. */
-export function routeResponse(
-  outcome: CodeOutcome,
+/** The result of a call. Throws CODE_FAILED, OUTCOME_UNKNOWN, and what the function, or the service to the caller, has refused. */
+export function routeResult(outcome: CodeOutcome, request: HttpRequest, of: Of): Result {
+  if (outcome.kind === "done") return { kind: "response", response: responseOf(outcome, request, of) };
+  if (outcome.passedOn?.kind === "not found") return notFound;
+  throw failure(of.route, outcome);
+}
+
+function responseOf(
+  { value, response }: Extract<CodeOutcome, { kind: "done" }>,
   request: HttpRequest,
   { route, validators }: Of,
 ): HttpResponse {
-  if (outcome.kind === "failed") throw failure(route, outcome);
-  const { value, response } = outcome;
   try {
     if (response !== undefined) return declaredResponse(response, request, validators);
     requireValid(value, validators);
@@ -119,9 +124,10 @@ function requireAllowed(headers: RouteResponse["headers"]): Record<string, strin
 /** The problem of a call that has failed. The client learns nothing about the code; the log has the reason. */
 function failure(
   route: RouteSettings,
-  { reason, message, refusal }: Extract<CodeOutcome, { kind: "failed" }>,
+  { reason, message, refusal, passedOn }: Extract<CodeOutcome, { kind: "failed" }>,
 ): Problem {
   if (refusal !== undefined) return refusalProblem(refusal, "The body");
+  if (passedOn?.kind === "problem") return new Problem(passedOn.code, passedOn.detail);
   if (reason === "throw" || reason === "result" || reason === "promise" || reason === "load")
     return codeFailed(route, message);
   return new Problem(

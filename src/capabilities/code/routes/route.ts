@@ -44,8 +44,14 @@ export interface Route<
 /** A client that sends its requests inside the service. `C`: the type of the configuration, if its collections are known. */
 export type InsideClient<C extends { readonly collections?: object } = Record<never, never>> = Client<C>;
 
-/** What the function of a route gets. */
-export type RouteCall<Path extends string = string, Body = unknown, Query = unknown, As = undefined> = {
+/** What the function of a route gets. `C`: as for `InsideClient`. */
+export type RouteCall<
+  Path extends string = string,
+  Body = unknown,
+  Query = unknown,
+  As = undefined,
+  C extends { readonly collections?: object } = Record<never, never>,
+> = {
   /** The values of the parameters in the path. */
   readonly params: { readonly [Name in ParameterOf<Path>]: string };
   readonly query: ValueOf<Query>;
@@ -53,7 +59,7 @@ export type RouteCall<Path extends string = string, Body = unknown, Query = unkn
   /** `undefined` without a credential. */
   readonly caller: CodeCaller | undefined;
   /** Sends requests with the rights of the caller. */
-  readonly client: InsideClient;
+  readonly client: InsideClient<C>;
   readonly request: RouteRequest;
   /** Aborted after `timeoutMs`, and when the client goes away. */
   readonly signal: AbortSignal;
@@ -61,7 +67,7 @@ export type RouteCall<Path extends string = string, Body = unknown, Query = unkn
   ? unknown
   : {
       /** Sends requests as `as` says. */
-      readonly service: InsideClient;
+      readonly service: InsideClient<C>;
     });
 
 /** The request of a call of a route. */
@@ -85,7 +91,8 @@ type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
 
 type ValueOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> : undefined;
 
-type ResultOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> | Responded : unknown;
+/** What the function of a route with this schema returns. */
+export type ResultOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> | Responded : unknown;
 
 /** Returns the declaration of a route. It gives the function the types of the path, the schemas and `as`. */
 export function route<

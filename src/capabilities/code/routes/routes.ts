@@ -12,7 +12,7 @@ import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
 import type { CodeCaller } from "../public.ts";
 import type { RouteSettings } from "./route-options.ts";
 import { describeRequest, readBody, readQuery, requireNoBody } from "./route-request.ts";
-import { routeResponse } from "./route-response.ts";
+import { routeResult } from "./route-response.ts";
 import { compileRoutes, type RouteValidators } from "./route-schemas.ts";
 
 /** How many routes run at the same time in one thread of the service. */
@@ -59,7 +59,10 @@ export class Routes {
     return undefined;
   }
 
-  /** Calls the function of a route. Throws the problems of the body, UNAVAILABLE, CODE_FAILED and OUTCOME_UNKNOWN. */
+  /**
+   * Calls the function of a route. Throws the problems of the body, what the function, or the service to the caller, has refused, UNAVAILABLE,
+   * CODE_FAILED and OUTCOME_UNKNOWN.
+   */
   async run(route: RouteSettings, { settings }: Pick<Service, "settings">, asked: Asked): Promise<Result> {
     const { request, names: params, parsed: query } = asked;
     const { name, timeoutMs } = route;
@@ -88,7 +91,7 @@ export class Routes {
         signal: ending.signal,
       });
       const outcome = await Promise.race([call, interrupted]);
-      return { kind: "response", response: routeResponse(outcome, request, { route, validators }) };
+      return routeResult(outcome, request, { route, validators });
     } finally {
       this.#running.delete(interrupt);
       stopWatching();

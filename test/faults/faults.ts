@@ -2,6 +2,7 @@
 import type { Replacements } from "./replacements.ts";
 import { accessFaults } from "./rooms/access.ts";
 import { changesFaults } from "./rooms/changes.ts";
+import { codeFaults } from "./rooms/code.ts";
 import { commandFaults } from "./rooms/commands.ts";
 import { computedFaults } from "./rooms/computed.ts";
 import { dataFaults } from "./rooms/data.ts";
@@ -38,6 +39,7 @@ export const faults: readonly Fault[] = [
   ...dataFaults,
   ...accessFaults,
   ...changesFaults,
+  ...codeFaults,
   ...commandFaults,
   ...httpFaults,
   ...figuresFaults,

@@ -1,0 +1,42 @@
+/** Faults in what all kinds of code share: threads, spans, the overview. */
+import type { Fault } from "../faults.ts";
+
+export const codeFaults: readonly Fault[] = [
+  {
+    name: "code-pool-one-thread",
+    what: "All calls go to the first of several threads of code.",
+    noticedBy: "test/capabilities/code/code-threads",
+    test: "with two threads, a call runs while another one keeps its thread busy",
+    replacements: [
+      ["(each.running < best.running ? each : best)", "(each.running < best.running ? best : best)"],
+    ],
+  },
+  {
+    name: "code-file-not-compared",
+    what: "The file of code.file need not have the functions of the configuration.",
+    noticedBy: "test/capabilities/code/code-file",
+    test: "a file without one of the functions is a fault",
+    replacements: [
+      [
+        "const missing = places.find((place) => !has(place));",
+        "const missing = places.slice(0, 0).find((place) => !has(place));",
+      ],
+    ],
+  },
+  {
+    name: "code-spans-without-bound",
+    what: "A request can have any number of spans of hooks.",
+    noticedBy: "test/capabilities/code/code-spans",
+    test: "a request has at most 100 spans of hooks",
+    replacements: [["if (count > maxOfRequest) return runner.call(place, input);", ""]],
+  },
+  {
+    name: "code-overview-of-one-thread",
+    what: "The overview has only the calls of the main thread.",
+    noticedBy: "test/capabilities/code/overview",
+    test: "the calls of all threads count",
+    replacements: [
+      ["const reports = [this.#own.report(), ...this.#reports];", "const reports = [this.#own.report()];"],
+    ],
+  },
+];

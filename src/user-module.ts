@@ -2,6 +2,7 @@
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { types } from "node:util";
 import { importFile, isProgramFile, loadOwnModule, resolveOwnModule } from "./program.ts";
 
 /** The format of a file by its name, regardless of package.json; `undefined` if Node decides. */
@@ -59,8 +60,15 @@ function isLocal({ protocol, href }: URL): boolean {
 const mark = "$function";
 
 /** The mark of the function at a place, such as `["jobs", "digest", "run"]`. */
-export function functionMark(place: readonly string[]): object {
-  return { [mark]: place.join(".") };
+export function functionMark(place: readonly string[], value: unknown): object {
+  return { [mark]: place.join("."), ...(types.isAsyncFunction(value) && { isAsync: true }) };
+}
+
+/** Whether a value is an `async` function, or the mark of one. */
+export function isAsyncFunction(value: unknown): boolean {
+  return (
+    types.isAsyncFunction(value) || (isFunctionMark(value) && (value as { isAsync?: true }).isAsync === true)
+  );
 }
 
 /** Whether a plain value has the mark of a function in it. */

@@ -155,7 +155,7 @@ function copyOf(value: unknown, context: Context): PropertyDescriptor {
   const { path, faults } = context;
   const usual = { enumerable: true, writable: true, configurable: true };
   const isFunction = canBeFunction(path);
-  if (isFunction && typeof value === "function") return { ...usual, value: functionMark(path) };
+  if (isFunction && typeof value === "function") return { ...usual, value: functionMark(path, value) };
   const fault = isFunction && isFunctionMark(value) ? "must be a function" : faultOf(value, context);
   if (fault === undefined) return { ...usual, value: withCopiedMembers(value, context) };
   const get = faults.read(path, () => {

@@ -5,13 +5,22 @@ import { readMembers, StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 import { isObject } from "../../json/values.ts";
 import type { Reader } from "../../option.ts";
-import { isFunctionMark } from "../../user-module.ts";
+import { isAsyncFunction, isFunctionMark } from "../../user-module.ts";
 import type { CollectionCode } from "./settings.ts";
 
 /** Throws StartError unless the value at a place is a function, or the mark of one. */
 export function requireFunction(value: unknown, place: string): void {
   if (typeof value === "function" || isFunctionMark(value)) return;
   throw mustBe(place, "a function", value);
+}
+
+/** Throws StartError unless the value at a place is a function that is not `async`, or the mark of one. */
+export function requireSynchronous(value: unknown, place: string): void {
+  requireFunction(value, place);
+  if (isAsyncFunction(value))
+    throw new StartError(
+      `${place} is async, and cannot wait. Remove "async". For what needs input or output, use a consumer or a route.`,
+    );
 }
 
 /** Reads `code.file`: a path, or the URL of a file. Returns a path, which can be relative to the working directory. */
@@ -34,7 +43,7 @@ export function readHooks(value: unknown, place: string): CollectionCode {
   const has = (name: "before" | "validate") =>
     faults.read([name], () => {
       if (hooks[name] === undefined) return false;
-      requireFunction(hooks[name], `${place}.${name}`);
+      requireSynchronous(hooks[name], `${place}.${name}`);
       return true;
     });
   const [hasBefore, hasValidate] = [has("before"), has("validate")];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadConfig, originOf, remakeConfig } from "../../../src/config.ts";
+import { compileConfig, loadConfig, originOf, remakeConfig } from "../../../src/config.ts";
 import { makeFolder } from "../../folder.ts";
 
 /** Reads a configuration with collections, whose source is JavaScript. */
@@ -20,6 +20,11 @@ const faults: readonly (readonly [collections: string, message: RegExp])[] = [
   ["{ a: { hooks: {} } }", /holdfast\.config\.mjs: collections\.a\.hooks has neither before nor validate/],
   ["{ a: { hooks: 5 } }", /collections\.a\.hooks must be an object with before or validate, not 5/],
   ["{ a: { hooks: { before: 5 } } }", /collections\.a\.hooks\.before must be a function, not 5/],
+  [
+    "{ a: { hooks: { before: async () => {} } } }",
+    /collections\.a\.hooks\.before is async, and cannot wait\. Remove "async"\. For what needs input or output, use a consumer or a route\./,
+  ],
+  ["{ a: { hooks: { async validate() {} } } }", /collections\.a\.hooks\.validate is async/],
   ['{ a: { hooks: { before: { $function: "x" } } } }', /collections\.a\.hooks\.before must be a function/],
   ["{ a: { hooks: { befor: () => {} } } }", /collections\.a\.hooks\.befor is not an option/],
   [
@@ -42,6 +47,18 @@ for (const [collections, message] of faults)
   test(`the configuration ${collections} has a fault that names its place`, async () => {
     await assert.rejects(read(collections), message);
   });
+
+test("consumers can be async", async () => {
+  const { code } = await read("{ a: { after: { b: { run: async () => {} } } } }");
+  assert.equal(code.consumers.length, 1);
+});
+
+test("in an application, an async hook is a fault too", async () => {
+  await assert.rejects(
+    compileConfig({ collections: { a: { hooks: { before: async () => {} } } } }, makeFolder()),
+    /collections\.a\.hooks\.before is async/,
+  );
+});
 
 test("only an application can say which file its workers import", async () => {
   await assert.rejects(

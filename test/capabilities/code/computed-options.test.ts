@@ -55,6 +55,11 @@ for (const [what, source, ...faults] of [
     `${at}.total.value must be a function, not 1.`,
   ],
   [
+    "an async function",
+    total('from: ["lines"], value: async () => 1'),
+    `${at}.total.value is async, and cannot wait. Remove "async". For what needs input or output, use a consumer or a route.`,
+  ],
+  [
     "a misspelled option",
     total('from: ["lines"], vaule: value'),
     `${at}.total.vaule is a function, which is not a JSON value.`,

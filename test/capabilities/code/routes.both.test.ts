@@ -39,6 +39,7 @@ export default defineConfig({
     nothing: route({ method: "DELETE", path: "nothing", access: "public", run: () => {} }),
     created: route({ method: "POST", path: "created", access: "public", run: () => respond(201, { id: 1 }, { location: "/created/1" }) }),
     bytes: route({ path: "bytes", access: "public", run: () => respond(200, Buffer.from([0, 1, 255]), { "content-type": "image/x-test" }) }),
+    coded: route({ path: "coded", access: "public", run: () => respond(200, gzipSync("a".repeat(3000)), { "content-type": "text/plain", "content-encoding": "gzip" }) }),
     page: route({ path: "page", access: "public", run: () => respond(200, "<p>hi</p>", { "content-type": "text/html; charset=utf-8" }) }),
     script: route({ path: "script", access: "public", run: () => respond(200, "<p>hi</p>", { "content-type": "text/html", "content-security-policy": "script-src 'self'" }) }),
     header: route({
@@ -62,7 +63,7 @@ export default defineConfig({
 });
 `;
 
-const source = `import { defineConfig, forbid, refuse, respond, route } from "holdfast";\n${declared}`;
+const source = `import { defineConfig, forbid, refuse, respond, route } from "holdfast";\nimport { gzipSync } from "node:zlib";\n${declared}`;
 
 /** Responses of routes can have any status, which no document describes. */
 const start = (t: TestContext, more: ServiceOptions = {}) =>
@@ -126,6 +127,20 @@ test("the query has the types of its schema, and other parameters are refused", 
   assert.equal((await problemOf(service, { path: "/api/v1/files/latest?a=1" })).code, "INVALID_PARAMETER");
 });
 
+test("a number in the query that JavaScript would change is refused", async (t) => {
+  const service = await start(t);
+  for (const query of ["a=9007199254740993", "a=1&more=1e400", "a=1&more=1e-400", "a=1e20"]) {
+    const { status, code, violations } = await problemOf(service, { path: `/api/v1/sums?${query}` });
+    assert.deepEqual([status, code], [400, "INVALID_PARAMETER"], query);
+    const [violation] = violations as { name: string; code: string }[];
+    assert.deepEqual(
+      [violation?.name, violation?.code],
+      [query.startsWith("a=1&") ? "more" : "a", "numberRange"],
+    );
+  }
+  assert.equal((await service.send({ path: "/api/v1/sums?a=9007199254740991" })).json, 9007199254740991);
+});
+
 test("the body is checked before the code runs", async (t) => {
   const service = await start(t);
   const post = (request: object) =>
@@ -179,6 +194,10 @@ test("respond decides about status, headers and body", async (t) => {
   assert.deepEqual([...bytes.bytes], [0, 1, 255]);
   assert.equal(bytes.headers["content-type"], "image/x-test");
   assert.equal((await send({ path: "/api/v1/status?is=404" })).status, 404);
+  for (const asked of ["gzip", "br", "identity"]) {
+    const coded = await send({ path: "/api/v1/coded", headers: { "accept-encoding": asked } });
+    assert.deepEqual([coded.headers["content-encoding"], coded.text], ["gzip", "a".repeat(3000)], asked);
+  }
   const page = await send({ path: "/api/v1/page" });
   assert.match(String(page.headers["content-security-policy"]), /^default-src 'none'; style-src/);
   const script = await send({ path: "/api/v1/script" });
@@ -200,6 +219,8 @@ test("a response that a route cannot give is 500, and its client learns nothing 
     "header?name=set-cookie&value=a": /"set-cookie" belongs to the service/,
     "header?name=Access-Control-Allow-Origin&value=*": /belongs to the service/,
     "header?name=Transfer-Encoding&value=chunked": /belongs to the service/,
+    "header?name=Content-Length&value=1": /belongs to the service/,
+    "header?name=Content-Encoding&value=gzip": /only bytes can have the header "content-encoding"/,
     "header?name=x-a&value=b%0D%0Ac:%20d": /HTTP does not allow/,
     "header?name=x%20a&value=b": /HTTP does not allow/,
     long: /larger than 16 MiB/,

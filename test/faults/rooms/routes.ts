@@ -50,4 +50,39 @@ export const routeFaults: readonly Fault[] = [
       ],
     ],
   },
+  {
+    name: "routes-round-queries",
+    what: "A number in the query of a route becomes another one.",
+    noticedBy: "test/capabilities/code/routes",
+    test: "a number in the query that JavaScript would change is refused",
+    replacements: [["if (isInexact(text, each)) violations", "if (isInexact(text, {})) violations"]],
+  },
+  {
+    name: "routes-claim-codings",
+    what: "A route sends a text as if it were compressed.",
+    noticedBy: "test/capabilities/code/routes",
+    test: "a response that a route cannot give is 500, and its client learns nothing about the code",
+    replacements: [
+      [
+        'headers["content-encoding"] !== undefined && !(body instanceof Uint8Array)',
+        'headers["content-encoding"] !== undefined && body === undefined',
+      ],
+    ],
+  },
+  {
+    name: "hooks-start-async",
+    what: "The service starts with an async hook, whose writes fail.",
+    noticedBy: "test/capabilities/code/code-options",
+    test: "the configuration { a: { hooks: { before: async () => {} } } } has a fault that names its place",
+    replacements: [["...(types.isAsyncFunction(value) && { isAsync: true })", ""]],
+  },
+  {
+    name: "consumers-lose-their-own",
+    what: "withConsumers drops the consumers that a collection has.",
+    noticedBy: "test/capabilities/code/with-consumers",
+    test: "withConsumers adds consumers to collections, and keeps those that they have",
+    replacements: [
+      ["const after = { ...declared.after, ...consumers[name] };", "const after = { ...consumers[name] };"],
+    ],
+  },
 ];

@@ -8,7 +8,7 @@ import { timestampNames } from "../../../collection/timestamps.ts";
 import { readMembers, StartFaults } from "../../../errors/start-faults.ts";
 import { StartError, type StartFault } from "../../../errors.ts";
 import { isObject } from "../../../json/values.ts";
-import { requireFunction } from "../code-options.ts";
+import { requireSynchronous } from "../code-options.ts";
 import type { ComputedAttribute, ComputedAttributes } from "../settings.ts";
 
 /** How many computed attributes a collection has at most. */
@@ -56,7 +56,7 @@ function readAttribute(value: unknown, place: string): ComputedAttribute {
   const schema = member("schema", readSchema);
   const from = member("from", readFrom);
   const version = member("version", readVersion);
-  member("value", requireFunction);
+  member("value", requireSynchronous);
   faults.throwIfAny();
   return { schema: schema(), from: from(), version: version() };
 }

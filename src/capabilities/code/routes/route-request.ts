@@ -44,13 +44,14 @@ export function readQuery(
   const declared = properties as Readonly<Record<string, RouteSchema>>;
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, text] of pairsOf(query, violations)) {
-    const schema = Object.hasOwn(declared, name) ? declared[name] : undefined;
-    if (schema?.type === "array") {
-      const items = (given[name] ?? []) as unknown[];
-      given[name] = [...items, typedValue(text, isObject(schema.items) ? schema.items : {})];
-    } else if (Object.hasOwn(given, name)) {
+    const schema = (Object.hasOwn(declared, name) ? declared[name] : undefined) ?? {};
+    const isList = schema.type === "array";
+    const each = isList && isObject(schema.items) ? schema.items : schema;
+    if (isInexact(text, each)) violations.add(inQuery(name), "numberRange", inexact);
+    else if (isList) given[name] = [...((given[name] ?? []) as unknown[]), typedValue(text, each)];
+    else if (Object.hasOwn(given, name))
       violations.add(inQuery(name), "repeatedParameter", "must be given only once");
-    } else given[name] = typedValue(text, schema ?? {});
+    else given[name] = typedValue(text, each);
   }
   violations.throwIfAny();
   const refused = validate(given);
@@ -58,10 +59,30 @@ export function readQuery(
   return given;
 }
 
+/** Whether a text is a number that its schema asks for, as JSON writes it. */
+function isNumber(text: string, { type }: RouteSchema): boolean {
+  return (
+    (type === "integer" || type === "number") && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)
+  );
+}
+
+const inexact = `is a number that the service would change. Integers are from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`;
+
+/** Whether a text is a number that a body could not contain, because it would be another one. */
+function isInexact(text: string, schema: RouteSchema): boolean {
+  if (!isNumber(text, schema)) return false;
+  try {
+    parseJson(Buffer.from(text), { depth: 1, members: 1 });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** A text as the value that its schema asks for. A text that is no such value stays a text, and the schema refuses it. */
-function typedValue(text: string, { type }: RouteSchema): unknown {
-  if ((type === "integer" || type === "number") && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text))
-    return Number(text);
+function typedValue(text: string, schema: RouteSchema): unknown {
+  const { type } = schema;
+  if (isNumber(text, schema)) return Number(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
 }

@@ -55,6 +55,10 @@ function declaredResponse(
     throw new WrongResponse(`respond(${status}, …): the status must be a whole number from 200 to 499.`);
   const headers: Record<string, string> = { "cache-control": noStore, ...requireAllowed(own) };
   const type = headers["content-type"];
+  if (headers["content-encoding"] !== undefined && !(body instanceof Uint8Array))
+    throw new WrongResponse(
+      'respond: only bytes can have the header "content-encoding". The service compresses texts itself. Leave it out.',
+    );
   if (status === 204 || status === 205 || status === 304) {
     if (body !== undefined) throw new WrongResponse(`respond(${status}, …): such a response has no body.`);
     return {

@@ -18,6 +18,8 @@ import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
+import type { HowHooksRun } from "./hooks/open-hooks.ts";
+import { membersForTests } from "./in-tests.ts";
 import { jobEndpoints } from "./jobs/endpoints.ts";
 import { jobsInStore } from "./jobs/in-store.ts";
 import type { ServiceJobs } from "./jobs/jobs.ts";
@@ -44,10 +46,15 @@ async function open(
 ): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { limits } = core.service.settings;
+  const { isForTests } = core;
   const warn = (text: string) => log.warn(text);
   const meter = new CodeMeter();
   const counting = core.isMetered ? meter : undefined;
-  const hooks = await openWriteHooks(settings, { limits, collections, warn }, counting);
+  const hooks = await openWriteHooks(
+    settings,
+    { limits, collections, warn },
+    { meter: counting, isForTests },
+  );
   const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { meter, replaced });
   const { routes, consumers, jobs } = work ?? {};
@@ -65,15 +72,19 @@ async function open(
       await (computed?.prepare(thread) ?? forgetComputed(core, thread));
       if (consumers !== undefined) await consumers.prepare(thread);
       else if (thread.works) await retireAll(core);
+      if (isForTests) await jobs?.plan();
     },
     start: (thread) => {
       computed?.start(thread);
+      if (isForTests) return;
       consumers?.start(thread);
       if (thread.works) jobs?.start();
     },
+    ...(isForTests && membersForTests({ consumers, jobs })),
     stop: async () => {
-      await jobs?.stop();
-      await consumers?.stop();
+      const ends = [jobs?.stop(), consumers?.stop()];
+      if (isForTests) ends.push(work?.stop()); // no test waits for the calls in progress
+      await Promise.all(ends);
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();
@@ -89,10 +100,10 @@ async function open(
 async function openWriteHooks(
   settings: CodeSettings,
   around: AroundHooks,
-  meter?: CodeMeter,
+  how?: Omit<HowHooksRun, "warn">,
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size + settings.computed.size === 0) return undefined;
-  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, meter);
+  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, how);
 }
 
 async function openComputed(
@@ -105,7 +116,8 @@ async function openComputed(
     import("./computed/computed-work.ts"),
     import("./hooks/open-hooks.ts"),
   ]);
-  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, warn));
+  const { isForTests } = core;
+  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, { warn, isForTests }));
 }
 
 /** Without computed attributes, the store must not believe that their values are still right. */

@@ -10,14 +10,14 @@ export async function openRunner(core: Core, settings: CodeSettings, meter: Code
 }
 
 async function openPlain(
-  { service }: Core,
+  { service, clock }: Core,
   { module, functions, memoryMb }: CodeSettings,
   meter: CodeMeter,
 ): Promise<CodeRunner> {
   const { prefix } = service.settings;
   if (module === undefined) {
     const { HereCodeRunner } = await import("./here-code-runner.ts");
-    return new HereCodeRunner(functions, { prefix, bounds: codeBounds });
+    return new HereCodeRunner(functions, { prefix, bounds: codeBounds, clock });
   }
   const { CodeWorker } = await import("./code-worker.ts");
   const onStray = (what: string) => service.log.error(what);

@@ -6,13 +6,22 @@ import type { CodeSettings } from "../settings.ts";
 import type { HookRunner, WorkerEnd } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
-/** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. */
+/** How hooks run. */
+export interface HowHooksRun {
+  warn: (text: string) => void;
+  /** Counts the calls. */
+  meter?: CodeMeter | undefined;
+  /** Whether the service is one for tests: a call in this thread that has taken too long then fails. */
+  isForTests?: boolean;
+}
+
+/** Opens the hooks and the computed attributes of all collections. */
 export async function openHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
-  meter?: CodeMeter,
+  how: Omit<HowHooksRun, "warn"> = {},
 ): Promise<OpenWriteHooks> {
-  const runner = await openHookRunner(settings, warn, meter);
+  const runner = await openHookRunner(settings, { ...how, warn });
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -28,26 +37,26 @@ export async function openHooks(
   };
 }
 
-/** A worker for hooks; in an application, this thread. */
+/** A worker for hooks; in an application and in a test, this thread. */
 export async function openHookRunner(
   settings: CodeSettings,
-  warn: (text: string) => void,
-  meter?: CodeMeter,
+  { warn, meter, isForTests = false }: HowHooksRun,
 ): Promise<HookRunner> {
-  const plain = await openPlain(settings, (reason) => {
+  const onEnd = (reason: WorkerEnd) => {
     meter?.noteRestart();
     warn(`The worker of the hooks ${whyEnded[reason]}.`);
-  });
+  };
+  const plain = await openPlain(settings, { onEnd, isForTests });
   return meter === undefined ? plain : meter.meteredHooks(plain);
 }
 
 async function openPlain(
   { module, functions, hookMs, memoryMb }: CodeSettings,
-  onEnd: (reason: WorkerEnd) => void,
+  { onEnd, isForTests }: { onEnd: (reason: WorkerEnd) => void; isForTests: boolean },
 ): Promise<HookRunner> {
   if (module === undefined) {
     const { HereRunner } = await import("./here-runner.ts");
-    return new HereRunner(functions);
+    return new HereRunner(functions, isForTests ? hookMs : undefined);
   }
   const { HookWorker } = await import("./hook-worker.ts");
   return new HookWorker({ module, hookMs, memoryMb, onEnd });

@@ -62,7 +62,7 @@ export class TestClock implements ServiceClock {
     };
     const lookIn = (ms: number) => {
       clearTimeout(timer);
-      if (passes || ms <= 0) timer = setTimeout(look, Math.min(ms, longestTimer));
+      if (passes || ms <= 0) timer = setTimeout(look, Math.max(0, Math.min(ms, longestTimer)));
     };
     const look = () => {
       const left = leftMs();

@@ -7,6 +7,7 @@ import type { Access } from "./access/access.ts";
 import type { Authenticator } from "./access/authenticate.ts";
 import type { AdministratorRule } from "./access/roles.ts";
 import type { Rules } from "./access/rules.ts";
+import type { ServiceClock } from "./clock.ts";
 import type { Collection } from "./collection/collection.ts";
 import type { WriteHooks } from "./collection/write-hooks.ts";
 import type { CommandLine, CommandRow } from "./command.ts";
@@ -273,6 +274,10 @@ export interface Core {
   };
   /** Calls a method of this capability in the main thread. `undefined` in the main thread. */
   call: ((method: string, ...args: (string | undefined)[]) => Promise<unknown>) | undefined;
+  /** The clock of the service, and how to wait for its times. */
+  clock: ServiceClock;
+  /** Whether this is a service of `holdfast/testing`. There, work that waits for a change or a time begins when the test says so, as far as this is possible (`inTests`, `runDue`). */
+  isForTests: boolean;
   /** Shows a text on the terminal of the operator, if there is one. Other outputs are often kept. */
   showOnTerminal(text: string): void;
   /** Whether metrics are on. */
@@ -321,6 +326,8 @@ export interface OpenCapability {
   isFailing?(): boolean;
   /** What a service for tests can do because of it: functions, by the names of members of `TestService`. */
   readonly inTests?: Readonly<Record<string, (...args: never[]) => unknown>>;
+  /** In a service for tests, does what is due now, because the clock was moved. Throws an Error that says what has failed. */
+  runDue?(): Promise<void>;
 }
 
 /** What a capability may do in its thread. */

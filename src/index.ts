@@ -1,6 +1,6 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
 import type { GuardedDeclaration, OnlyMembersOf } from "./access/access-declaration.ts";
-import type { CodeMembers } from "./capabilities/public.ts";
+import type { CodeMembers, Job } from "./capabilities/public.ts";
 import type { Given, GivenOptions } from "./config/options.ts";
 import type { App } from "./http/wire/mount.ts";
 import type { applicationLimits, applicationOptions } from "./server/plugin.ts";
@@ -27,15 +27,30 @@ export interface HoldfastConfig extends GivenOptions {
   collections?: Readonly<Record<string, CollectionDeclaration>>;
 }
 
-/** Returns the configuration with its exact type, from which the typed client takes the types of resources and routes. */
-export function defineConfig<const C extends Collections = Collections, const R extends Routes = Routes>(
-  config: Omit<HoldfastConfig, "collections" | "routes"> & {
+/**
+ * Returns the configuration with its exact type, from which the typed client takes the types of resources and routes, and a test the names of
+ * jobs.
+ */
+export function defineConfig<
+  const C extends Collections = Collections,
+  const R extends Routes = Routes,
+  const J extends string = string,
+>(
+  config: Omit<HoldfastConfig, "collections" | "routes" | "jobs"> & {
     readonly collections?: C & OnlyMembersOf<CollectionDeclaration, C>;
     readonly routes?: R;
+    readonly jobs?: Readonly<Record<J, Job>>;
   },
-): Omit<HoldfastConfig, "collections" | "routes"> & { readonly collections: C; readonly routes: R } {
-  return config as typeof config & { readonly collections: C; readonly routes: R };
+): Defined<C, R, J> {
+  return config as typeof config & Defined<C, R, J>;
 }
+
+/** A configuration with its exact type. `J`: the names of its jobs. */
+type Defined<C, R, J extends string> = Omit<HoldfastConfig, "collections" | "routes" | "jobs"> & {
+  readonly collections: C;
+  readonly routes: R;
+  readonly jobs: Readonly<Record<J, Job>>;
+};
 
 type Routes = NonNullable<HoldfastConfig["routes"]>;
 

@@ -39,6 +39,11 @@ export interface TestMail {
   readonly text: string;
 }
 
+/** The names of the jobs of a configuration, as far as its type knows them. */
+export type JobName<C> = C extends { readonly jobs: infer Jobs extends object }
+  ? keyof Jobs & string
+  : string;
+
 /** A service in memory. */
 export interface TestService<C extends object> {
   /**
@@ -53,9 +58,30 @@ export interface TestService<C extends object> {
   readonly fetch: typeof globalThis.fetch;
   /** The last 100 mails, the latest last. Resolves when no mail waits. Throws an Error without `auth.users`. */
   mail(): Promise<readonly TestMail[]>;
-  /** Moves the clock forward. Resolves when the resources that have expired are deleted. */
+  /**
+   * Moves the clock forward, as if the machine had slept meanwhile: deletes the resources that have expired, and then runs the jobs that became
+   * due, one after the other in the order of the configuration. A job whose time came several times runs once, with the others in `missed`.
+   * Consumers run only in `consume`. Rejects with an Error that says which runs have failed, after all of them.
+   */
   advance(ms: number): Promise<void>;
-  /** Ends the service. Its data is gone. Later requests reject. */
+  /**
+   * Lets the consumers of the configuration handle every change until now, also those that they make meanwhile, and the failed deliveries that are
+   * due again by the clock. Nothing else runs them. They work one after the other, in the order of the configuration.
+   *
+   * Rejects with an Error that says which attempts have failed, after everything else is handled. A failed delivery waits for its next
+   * attempt, after `advance`; `_consumers` shows it. If consumers handle each other's changes for ever, the service ends the chain after ten
+   * changes, which is such a failure.
+   */
+  consume(): Promise<void>;
+  /**
+   * Runs a job now, as if it were due at `time` (Unix time in milliseconds, or a date). Its next time does not change. If a run of the job waits
+   * until it is tried again, this run takes its place. Rejects with an Error that says why the run has failed, or that names the jobs of the
+   * configuration if it has no such job.
+   *
+   * @param time the present time of the clock by default
+   */
+  runJob(name: JobName<C>, time?: number | Date): Promise<void>;
+  /** Ends the service, and the functions that still run. Its data is gone. Later requests reject. */
   stop(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ import { createSharedFrames } from "../changes/feed.ts";
 import { LastStates } from "../changes/last-states.ts";
 import { createPositions } from "../changes/position.ts";
 import { SharedLog } from "../changes/shared-log.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, type ServiceClock, systemClock } from "../clock.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
@@ -67,11 +67,15 @@ export interface ServiceOptions extends ReplacedInCapabilities {
   now?: () => number;
   /** A clock in milliseconds that never goes back, for tests. @default performance.now */
   elapsed?: () => number;
+  /** How the service waits for times. @default the timers of the machine */
+  clock?: ServiceClock;
   /** Whether capabilities and the sweep of expired resources work in the background. @default true, unless the service is read-only */
   delivers?: boolean;
+  /** Whether this is a service of `holdfast/testing` (`Core.isForTests`). @default false */
+  isForTests?: boolean;
   /** The part of this service, if several threads serve. @default this thread serves alone */
   thread?: ThreadPart;
-  /** The clock of the sweep that deletes expired resources, for tests. @default that of the machine */
+  /** The clock of the sweep that deletes expired resources, for tests. @default that of the service */
   sweepClock?: Clock;
   /** Shows a text on the terminal of the operator, which is not kept as a log is. @default there is no terminal */
   showOnTerminal?: (text: string) => void;
@@ -230,6 +234,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const isWorker = thread.kind === "main" && !config.readOnly;
   const works = isWorker && options.delivers !== false;
   const expiring = expiringOf(store, config, options);
+  const clock = options.clock ?? systemClock(now);
   const service = createService(store, config, options, {
     state,
     expiring,
@@ -250,6 +255,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
       keyRoles: config.keyRoles,
     },
     showOnTerminal: options.showOnTerminal ?? (() => {}),
+    clock,
+    isForTests: options.isForTests === true,
     isMetered: meters !== undefined,
     stopping: stopping.signal,
     tracing: tracing?.work,
@@ -286,8 +293,8 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   service.tasks = tasks;
   if (isWorker) tasks.start();
   for (const each of opened.values()) each.start?.({ works });
-  const sweeper = expiring && createSweeper(service, store, { expiring, works, isShared, options });
-  sweeper?.start();
+  const sweeper = expiring && createSweeper(service, store, { expiring, works, isShared, clock, options });
+  if (!core.isForTests) sweeper?.start();
   const acceptFirstKey = (offer: FirstKeyOffer) => {
     service.firstKey = new FirstKey({ keys: store.keys, now, elapsed: sharedClock }, offer);
   };
@@ -446,18 +453,19 @@ function createSweeper(
     expiring,
     works: sweeps,
     isShared,
-    options,
+    clock,
+    options: { sweepClock = clock },
   }: {
     expiring: NonNullable<ReturnType<typeof expiringOf>>;
     works: boolean;
     isShared: boolean;
+    clock: Clock;
     options: CompleteOptions;
   },
 ): Sweeper {
-  const { now, newUuid, hasStarted: isReady, log } = service;
-  const clock = options.sweepClock ?? systemClock(now);
+  const { newUuid, hasStarted: isReady, log } = service;
   const warn = (text: string) => log.warn(text);
-  return new Sweeper({ ...expiring, store, sweeps, clock, isShared, isReady, newUuid, warn });
+  return new Sweeper({ ...expiring, store, sweeps, clock: sweepClock, isShared, isReady, newUuid, warn });
 }
 
 /** What deletes and hides expired resources; `undefined` if no collection declares `expires`. */

@@ -20,6 +20,8 @@ export async function startInMemory(
   const config = await configurationForTests(given, env);
   const opened = await openService(config, {
     log: logTo(log),
+    isForTests: true,
+    clock,
     now: clock.now,
     elapsed: clock.elapsed,
     // The store would compare the times of the service with the clock of the machine.
@@ -51,6 +53,7 @@ export async function startInMemory(
       requireRunning();
       clock.move(ms);
       await opened.sweepExpired();
+      for (const each of Object.values<OpenCapability>(opened.capabilities)) await each.runDue?.();
     },
     stop: () => {
       stopped ??= opened.close();

@@ -21,7 +21,8 @@ import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
 import { killAtExit, tellOfLostWorkers } from "./end-worker.ts";
 import { placesOf, requireFunctionsIn } from "./file-functions.ts";
-import type { WatchOfHooks } from "./hooks/open-hooks.ts";
+import type { HowHooksRun } from "./hooks/open-hooks.ts";
+import { membersForTests } from "./in-tests.ts";
 import { jobEndpoints } from "./jobs/endpoints.ts";
 import { jobsInStore } from "./jobs/in-store.ts";
 import type { ServiceJobs } from "./jobs/jobs.ts";
@@ -52,13 +53,14 @@ async function open(
   const { call } = core;
   if (call !== undefined) tellOfLostWorkers(() => void call("workerLost").catch(() => {}));
   const { limits } = core.service.settings;
+  const { isForTests } = core;
   const warn = (text: string) => log.warn(text);
   if (settings.module !== undefined && settings.functions !== undefined) {
     await requireFunctionsIn(settings.module, placesOf(settings));
   }
   const meter = new CodeMeter();
   const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
-  const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans });
+  const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans, isForTests });
   const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
@@ -80,16 +82,20 @@ async function open(
       await (computed?.prepare(thread) ?? forgetComputed(core, thread));
       if (consumers !== undefined) await consumers.prepare(thread);
       else if (thread.works) await retireAll(core);
+      if (isForTests) await jobs?.plan();
     },
     start: (thread) => {
       computed?.start(thread);
+      if (isForTests) return;
       consumers?.start(thread);
       if (thread.works) jobs?.start();
     },
+    ...(isForTests && membersForTests({ consumers, jobs })),
     stop: async () => {
       endReports?.();
-      await jobs?.stop();
-      await consumers?.stop();
+      const ends = [jobs?.stop(), consumers?.stop()];
+      if (isForTests) ends.push(work?.stop()); // no test waits for the calls in progress
+      await Promise.all(ends);
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();
@@ -114,10 +120,10 @@ async function open(
 async function openWriteHooks(
   settings: CodeSettings,
   around: AroundHooks,
-  watch?: WatchOfHooks,
+  how?: Omit<HowHooksRun, "warn">,
 ): Promise<OpenWriteHooks | undefined> {
   if (settings.collections.size + settings.computed.size === 0) return undefined;
-  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, watch);
+  return (await import("./hooks/open-hooks.ts")).openHooks(settings, around, how);
 }
 
 async function openComputed(
@@ -130,7 +136,8 @@ async function openComputed(
     import("./computed/computed-work.ts"),
     import("./hooks/open-hooks.ts"),
   ]);
-  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, warn));
+  const { isForTests } = core;
+  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, { warn, isForTests }));
 }
 
 /** Without computed attributes, the store must not believe that their values are still right. */

@@ -2,7 +2,6 @@
 
 import { isLive } from "../../access/api-key.ts";
 import type { Core } from "../../capability.ts";
-import { systemClock } from "../../clock.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { completeProposal } from "../../collection/write-hooks.ts";
 import { viewFor } from "../../http/caller/permission.ts";
@@ -36,7 +35,7 @@ export interface ReplacedParts {
 
 /** Opens the people. Nothing works before `prepare`. */
 export function openUsers(
-  { service, store, address, vault, callers, isLocal, showOnTerminal, isMetered, call }: Core,
+  { service, store, address, vault, callers, isLocal, clock, showOnTerminal, isMetered, call }: Core,
   settings: PeopleSettings,
   replaced: ReplacedParts,
 ): OpenUsers {
@@ -44,7 +43,6 @@ export function openUsers(
   const { info, pagesBelow = "", prefix } = service.settings;
   const warn = (text: string) => log.warn(text);
   const meter = isMetered ? new PeopleCounts() : undefined;
-  const clock = systemClock(now);
   const records = new UserRecords(store, settings.collection);
   const passwords =
     call === undefined

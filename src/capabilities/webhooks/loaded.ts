@@ -1,6 +1,5 @@
 /** The code of webhooks, as the core loads it. */
 import type { Core, InStore, Loaded } from "../../capability.ts";
-import { systemClock } from "../../clock.ts";
 import { findCollection } from "../../http/service.ts";
 import { AllowList, resolveHost } from "./addresses.ts";
 import type { ReplacedParts, WebhookSettings } from "./capability.ts";
@@ -34,11 +33,11 @@ const inStore: InStore = {
 
 /** The webhooks of a service. They do not deliver yet. */
 async function open(
-  { service, isShared, hasSecret, vault, isMetered, tracing }: Core,
+  { service, isShared, hasSecret, vault, clock, isMetered, tracing }: Core,
   { allow }: WebhookSettings,
   replaced: ReplacedParts | undefined,
 ): Promise<Webhooks> {
-  const { store, feed, now, newUuid, log, access } = service;
+  const { store, feed, newUuid, log, access } = service;
   const viewOf = (name: string, roles: readonly string[]) => {
     const collection = findCollection(service, name);
     const principal = { subject: "", roles, claims: {}, scopes: undefined };
@@ -49,7 +48,7 @@ async function open(
   return new Webhooks({
     store,
     feed,
-    clock: systemClock(now),
+    clock,
     random: Math.random,
     resolve: resolveHost,
     requestMs: 15_000,

@@ -57,6 +57,11 @@ export class Attempts {
     return this.#events;
   }
 
+  /** Whether no attempt is under way, and no outcome has to be stored. */
+  get isIdle(): boolean {
+    return this.#events === 0 && this.#done.length === 0;
+  }
+
   /** Whether another attempt can start. The last one that starts can exceed the limits. */
   get hasSpace(): boolean {
     return this.#events < most.events && this.#text < most.text;

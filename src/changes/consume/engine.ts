@@ -41,6 +41,40 @@ export class ConsumerEngine {
     if (this.#parts.feed !== undefined) this.#loop ??= this.#run();
   }
 
+  /**
+   * Handles every change until now and every delivery that is due: one consumer after the other, until none has anything to do. Changes that
+   * consumers make meanwhile count. Only for an engine that was not started, and that alone uses the store. Throws the errors of the store.
+   */
+  async catchUp(): Promise<void> {
+    const catchingUp = this.#catchUp();
+    this.#loop = catchingUp.catch(() => {});
+    await catchingUp;
+  }
+
+  async #catchUp(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let hasBegun = true; hasBegun && !signal.aborted; ) {
+      hasBegun = false;
+      for (const each of this.#fitting(await this.#parts.kind.all()))
+        hasBegun = (await this.#handleAll(each)) || hasBegun;
+    }
+  }
+
+  /** Returns whether the consumer can have more to do. */
+  async #handleAll(consumer: Consumer): Promise<boolean> {
+    const { feed } = this.#parts;
+    if (feed === undefined) return false;
+    try {
+      return await consume(
+        { ...this.#parts, feed, stopped: this.#stopping.signal, endsIdle: true },
+        consumer,
+      );
+    } catch (error) {
+      if (isOvertaken(error)) return true; // an administrator has changed the consumer
+      throw error;
+    }
+  }
+
   /** Looks at the consumers now. */
   wake(): void {
     this.#wake.abort();
@@ -134,6 +168,7 @@ export class ConsumerEngine {
     const { id, version } = consumer;
     const stopped = new AbortController();
     const done = consume({ ...this.#parts, feed, stopped: stopped.signal }, consumer)
+      .then(() => {})
       .catch((error: unknown) => this.#afterFailure(error, stopped.signal))
       .finally(() => {
         this.#running.delete(id);

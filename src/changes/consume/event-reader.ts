@@ -21,7 +21,7 @@ import {
 import type { ConsumerState, DeliveryRecord } from "./consumer-records.ts";
 
 /** The most events of a page, and the most text in characters. */
-const pageEnd = { events: 50, text: 256 * 1024, isShared: true, splitsCommits: true };
+const pageEnd = { events: 50, text: 256 * 1024, splitsCommits: true };
 
 /** A page of events, some of which have no outcome yet. */
 export interface OpenPage {
@@ -42,7 +42,11 @@ export interface Read {
 }
 
 /** What a reader depends on. */
-type ReaderParts = ConsumeParts & { feed: ConsumedFeed };
+interface ReaderParts extends ConsumeParts {
+  feed: ConsumedFeed;
+  /** Whether the end of the logs must be after every change that is confirmed. Otherwise, the reader shares reads with others. */
+  readsAll?: boolean | undefined;
+}
 
 /** Reads the events of one consumer. */
 export class EventReader {
@@ -98,9 +102,10 @@ export class EventReader {
 
   /** `undefined` if the log does not have all changes after the position. */
   async #page(position: Position): Promise<FeedPage | undefined> {
+    const { feed, readsAll } = this.#parts;
     const views = position.flatMap(({ collection }) => this.#consumer.viewOf(collection) ?? []);
     try {
-      return await readFeed(this.#parts.feed, views, position, pageEnd);
+      return await readFeed(feed, views, position, { ...pageEnd, isShared: readsAll !== true });
     } catch (error) {
       if (error instanceof Gone) return undefined;
       throw error;
@@ -140,7 +145,7 @@ export class EventReader {
     const { id: consumer } = this.#consumer;
     const { id, sequence, at } = change;
     const event = feed.positions.eventId(collection, sequence);
-    if (at < this.#startedAt && (await records.delivery(consumer, event)) !== undefined) return undefined;
+    if (at <= this.#startedAt && (await records.delivery(consumer, event)) !== undefined) return undefined;
     return {
       attempted: {
         consumer,

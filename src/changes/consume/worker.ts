@@ -22,10 +22,15 @@ export interface WorkerParts extends ConsumeParts {
   feed: ConsumedFeed;
   /** Aborted to stop the worker. */
   stopped: AbortSignal;
+  /** Whether the worker ends when it has handled every change until now and every delivery that is due. @default false */
+  endsIdle?: boolean;
 }
 
-/** Works until the signal is aborted. Throws PRECONDITION_FAILED if another instance has changed the records. */
-export async function consume(parts: WorkerParts, consumer: Consumer): Promise<void> {
+/**
+ * Works until the signal is aborted. Returns whether it has begun to handle something. Throws PRECONDITION_FAILED if another instance has
+ * changed the records.
+ */
+export async function consume(parts: WorkerParts, consumer: Consumer): Promise<boolean> {
   const leave = parts.feed.watch.join();
   try {
     const { records, kind } = parts;
@@ -33,10 +38,10 @@ export async function consume(parts: WorkerParts, consumer: Consumer): Promise<v
     const state = await records.state(id);
     const retries = new RetryTable(await records.retrying(id));
     // A consumer is removed with its state. The worker would make a new state, which belongs to no consumer.
-    if (state === undefined && !(await kind.isCurrent(consumer))) return;
-    const reader = await EventReader.open(parts, consumer, state?.value);
+    if (state === undefined && !(await kind.isCurrent(consumer))) return false;
+    const reader = await EventReader.open({ ...parts, readsAll: parts.endsIdle }, consumer, state?.value);
     const journal = new Journal(parts, consumer, { state, retries, reader });
-    await new Worker(parts, consumer, { journal, reader }).run();
+    return await new Worker(parts, consumer, { journal, reader }).run();
   } finally {
     leave();
   }
@@ -88,6 +93,7 @@ class Worker {
   readonly #ended = new AbortController();
   /** Aborted to end the worker, whoever ends it. */
   readonly #stopped: AbortSignal;
+  #hasBegun = false;
   #failure: unknown;
 
   constructor(parts: WorkerParts, consumer: Consumer, read: { journal: Journal; reader: EventReader }) {
@@ -99,13 +105,14 @@ class Worker {
     this.#attempts = new Attempts((due) => this.#handle(due), parts.clock.now);
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<boolean> {
     try {
       while (!this.#isOver) await this.#round();
       await this.#attempts.settled();
       await this.#store();
       await this.#journal.storePosition();
       if (this.#failure !== undefined) throw this.#failure;
+      return this.#hasBegun;
     } finally {
       await this.#attempts.settled();
     }
@@ -124,7 +131,14 @@ class Worker {
     await this.#journal.cleanUp();
     const { clock } = this.#parts;
     if (clock.now() >= this.#journal.positionDueAt) await this.#journal.storePosition();
-    if (isEnd) await this.#wait(seen);
+    if (!isEnd) return;
+    if (this.#parts.endsIdle === true && this.#isIdle) this.#ended.abort();
+    else await this.#wait(seen);
+  }
+
+  /** Whether it has nothing to do, if the log has no new change. */
+  get #isIdle(): boolean {
+    return this.#attempts.isIdle && this.#journal.retries.nextAt > this.#parts.clock.now();
   }
 
   /** Read this before the log, so that no commit between the two is missed. */
@@ -167,6 +181,7 @@ class Worker {
   }
 
   async #handle({ attempted, body, principal }: Due): Promise<Outcome | undefined> {
+    this.#hasBegun = true;
     if (body === undefined) return notHandled("The history no longer has the change.");
     const { state } = this.#journal;
     const mayStart = () => this.#mayStart();

@@ -13,6 +13,7 @@ import {
 } from "../../../src/capabilities/code/calls/code-runner.ts";
 import { CodeWorker } from "../../../src/capabilities/code/calls/code-worker.ts";
 import { HereCodeRunner } from "../../../src/capabilities/code/calls/here-code-runner.ts";
+import { startTimer } from "../../../src/clock.ts";
 import { compileConfig } from "../../../src/config.ts";
 import { createInside, type InsideFetch } from "../../../src/http/inside.ts";
 import { openService } from "../../../src/server/open-service.ts";
@@ -75,7 +76,7 @@ function inWorker(t: TestContext, bounds: CodeBounds = tight) {
 }
 
 function here(t: TestContext, bounds: CodeBounds = tight) {
-  const runner = new HereCodeRunner(configuration, { prefix, bounds });
+  const runner = new HereCodeRunner(configuration, { prefix, bounds, clock: { startTimer } });
   t.after(() => runner.stop());
   return { runner };
 }

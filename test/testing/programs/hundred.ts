@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { defineConfig } from "../../../src/index.ts";
+import { defineConfig, job } from "../../../src/index.ts";
 import { start } from "../../../src/testing.ts";
 
 const config = defineConfig({
@@ -17,7 +17,18 @@ const config = defineConfig({
       search: ["text"],
       access: { read: "public", create: "authenticated" },
       hooks: { before: ({ resource }) => ({ ...resource, text: `${resource.text}!` }) },
+      after: {
+        copy: { as: "service", run: ({ event, client }) => client.copies?.create({ of: event.subject }) },
+      },
     },
+    copies: { access: { read: "public" } },
+  },
+  jobs: {
+    note: job({
+      cron: "0 7 * * *",
+      as: "service",
+      run: ({ client }) => client.copies?.create({ of: "job" }),
+    }),
   },
 });
 
@@ -51,12 +62,15 @@ const texts = await Promise.all(
       if ((await service.mail()).length !== 1) throw new Error("There is not one mail.");
     }
     await service.client({ subject: "root", roles: ["ops"] }).notes.import([{ text: "imported" }]);
+    await Promise.all([service.runJob("note"), service.consume()]);
     const all = await notes.list({ sort: "text" }).all();
-    return all.some((each) => each.text === `${text}!`) && all.length === 2;
+    const copies = await service.client().copies.list({}).all();
+    return all.some((each) => each.text === `${text}!`) && all.length === 2 && copies.length === 3;
   }),
 );
-/** What keeps the process running, but for its own output. */
-const resources = () => process.getActiveResourcesInfo().filter((name) => !/^(?:Pipe|TTY|FSReq)/.test(name));
+/** What keeps the process running, but for its own output, and for the next turn of the event loop. */
+const resources = () =>
+  process.getActiveResourcesInfo().filter((name) => !/^(?:Pipe|TTY|FSReq|Immediate)/.test(name));
 const during = { files: openFiles(), threads, resources: resources() };
 await Promise.all(services.map((service) => service.stop()));
 console.log(

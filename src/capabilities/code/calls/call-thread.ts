@@ -1,5 +1,6 @@
 /** One worker, and the calls in it. */
 import type { Worker } from "node:worker_threads";
+import { startTimer } from "../../../clock.ts";
 import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
 import { endWorker } from "../end-worker.ts";
@@ -201,6 +202,7 @@ export class CallThread {
     this.#tell({ kind: "call", call: number, place, input, clients: Object.keys(clients), requests: most });
     this.#watch.start();
     running.time = new CallTime(call, this.#options.bounds, {
+      startTimer,
       abort: (why) => {
         requests.abort(new Error(why));
         this.#tell({ kind: "abort", call: number, why });

@@ -1,4 +1,5 @@
 /** How long one call can take: first its signal is aborted, and if it does not end soon after that, it has failed. */
+import type { ServiceClock } from "../../../clock.ts";
 import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
 
 /** What becomes of a call that takes too long. */
@@ -13,26 +14,30 @@ interface Steps {
 export class CallTime {
   readonly #call: CodeCall;
   readonly #abort: (why: string) => void;
-  #timer: NodeJS.Timeout;
+  #cancelTimer: () => void;
   #isAborted = false;
   readonly #onSignal = () => this.#abortOnce(whyAborted(this.#call.signal));
 
-  constructor(call: CodeCall, { graceMs }: CodeBounds, { abort, giveUp }: Steps) {
+  constructor(
+    call: CodeCall,
+    { graceMs }: CodeBounds,
+    { startTimer, abort, giveUp }: Steps & Pick<ServiceClock, "startTimer">,
+  ) {
     const { place, timeoutMs, signal } = call;
     this.#call = call;
     this.#abort = abort;
-    this.#timer = setTimeout(() => {
+    this.#cancelTimer = startTimer(timeoutMs, () => {
       const message = `${place} has taken longer than ${timeoutMs} ms.`;
       this.#abortOnce(message);
-      this.#timer = setTimeout(() => giveUp({ kind: "failed", reason: "time", message }), graceMs).unref();
-    }, timeoutMs).unref();
+      this.#cancelTimer = startTimer(graceMs, () => giveUp({ kind: "failed", reason: "time", message }));
+    });
     if (signal?.aborted) this.#onSignal();
     signal?.addEventListener("abort", this.#onSignal);
   }
 
   /** The call has ended. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#call.signal?.removeEventListener("abort", this.#onSignal);
   }
 

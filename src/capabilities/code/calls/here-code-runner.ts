@@ -1,35 +1,47 @@
 /** Runs functions that may wait in the thread of the service, as in an application. Nothing can end a loop there. */
+import type { ServiceClock } from "../../../clock.ts";
 import { functionAt } from "../user-functions.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
 import { callUser, optionsFor } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
 
+/** What such functions run with. */
+interface HereOptions {
+  /** That of the service. */
+  prefix: string;
+  bounds: CodeBounds;
+  /** Measures the time of calls. */
+  clock: Pick<ServiceClock, "startTimer">;
+}
+
 /** Runs the functions of a configuration that is in this thread. */
 export class HereCodeRunner implements CodeRunner {
   readonly #configuration: unknown;
-  readonly #prefix: string;
-  readonly #bounds: CodeBounds;
+  readonly #options: HereOptions;
   readonly #stopping = new AbortController();
 
-  /** `prefix`: that of the service. */
-  constructor(configuration: unknown, { prefix, bounds }: { prefix: string; bounds: CodeBounds }) {
+  constructor(configuration: unknown, options: HereOptions) {
     this.#configuration = configuration;
-    this.#prefix = prefix;
-    this.#bounds = bounds;
+    this.#options = options;
   }
 
   async run(call: CodeCall): Promise<CodeOutcome> {
     const { place, input } = call;
+    const { prefix, bounds, clock } = this.#options;
     const aborter = new AbortController();
-    const use = new ClientUse(place, call.requests ?? this.#bounds.requests);
+    const use = new ClientUse(place, call.requests ?? bounds.requests);
     const abort = (why: string) => {
       use.end(why);
       aborter.abort(new Error(why));
     };
     const { promise: tooLate, resolve } = Promise.withResolvers<CodeOutcome>();
-    const time = new CallTime(call, this.#bounds, { abort, giveUp: resolve });
-    const onStop = () => resolve({ kind: "failed", reason: "exit", message: "The service has stopped." });
+    const time = new CallTime(call, bounds, { startTimer: clock.startTimer, abort, giveUp: resolve });
+    const onStop = () => {
+      const message = "The service has stopped.";
+      resolve({ kind: "failed", reason: "exit", message });
+      abort(message);
+    };
     this.#stopping.signal.addEventListener("abort", onStop);
     const clients = Object.fromEntries(
       Object.entries(call.clients).map(([name, send]) => [
@@ -37,7 +49,7 @@ export class HereCodeRunner implements CodeRunner {
         createUserClient(
           (request, signal) => send(request, AbortSignal.any([aborter.signal, ...(signal ? [signal] : [])])),
           use,
-          { name, prefix: this.#prefix },
+          { name, prefix },
         ),
       ]),
     );

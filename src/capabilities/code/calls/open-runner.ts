@@ -22,14 +22,14 @@ export interface CodeWatch {
 }
 
 async function openPlain(
-  { service }: Core,
+  { service, clock }: Core,
   { module, functions, memoryMb, threads }: CodeSettings,
   meter: CodeMeter,
 ): Promise<CodeRunner> {
   const { prefix } = service.settings;
   if (module === undefined) {
     const { HereCodeRunner } = await import("./here-code-runner.ts");
-    return new HereCodeRunner(functions, { prefix, bounds: codeBounds });
+    return new HereCodeRunner(functions, { prefix, bounds: codeBounds, clock });
   }
   const [{ CodeWorker }, { CodePool }] = await Promise.all([
     import("./code-worker.ts"),

@@ -1,6 +1,5 @@
 /** Computed attributes of stored resources, in one thread: what is not computed yet, and in one of the threads the work on it. */
 import type { Core, ThreadWork } from "../../../capability.ts";
-import { systemClock } from "../../../clock.ts";
 import type { Collection } from "../../../collection/collection.ts";
 import { StartError } from "../../../errors.ts";
 import { Lease } from "../../../lease.ts";
@@ -33,15 +32,15 @@ export class ComputedWork {
     declared: ReadonlyMap<string, ComputedAttributes>,
     newRunner: () => Promise<HookRunner>,
   ) {
-    const { store, service, isShared } = core;
-    const { newUuid, log, now } = service;
+    const { store, service, isShared, clock } = core;
+    const { newUuid, log } = service;
     this.#core = core;
     this.#declared = declared;
     this.#newRunner = newRunner;
     this.#records = new ComputedRecords(store);
     this.incomplete = new Incomplete(this.#records, declared, (name) => store.count(name));
     this.#recomputing = new Recomputing({
-      lease: new Lease({ store, clock: systemClock(now), isShared, newUuid }, "computed"),
+      lease: new Lease({ store, clock, isShared, newUuid }, "computed"),
       isComplete: (name) => this.incomplete.isComplete(name),
       recomputeOf: (name) => this.#recomputeOf(name),
       warn: (text) => log.warn(text),

@@ -37,10 +37,9 @@ export interface ConsumersParts {
   isShared: boolean;
   /** Lets the thread that runs the consumers look at them now. `undefined` in that thread. */
   wakeOthers: (() => Promise<unknown>) | undefined;
+  /** How long calls that run when the service stops have to end, in milliseconds. 0: they are ended at once. */
+  graceMs: number;
 }
-
-/** Calls that run when the service stops have this time to end, in milliseconds. */
-const graceMs = 5_000;
 
 /** The consumers of one service. */
 export class Consumers {
@@ -48,6 +47,10 @@ export class Consumers {
   readonly #registry: Registry;
   readonly #consumers: ReadonlyMap<string, CodeConsumer>;
   readonly #engine: ConsumerEngine;
+  /** The failed attempts during `handleAll`, each as a sentence. */
+  #failures: string[] | undefined;
+  #hasStopped = false;
+  /** Whether the calls that run are ended. */
   #isStopping = false;
 
   constructor(parts: ConsumersParts) {
@@ -80,12 +83,28 @@ export class Consumers {
 
   /** Stops all consumers, and after some time also the runner. A call that was ended is made again after the next start. */
   async stop(): Promise<void> {
-    const timer = setTimeout(() => {
+    const { runner, graceMs } = this.#parts;
+    this.#hasStopped = true;
+    const end = () => {
       this.#isStopping = true;
-      void this.#parts.runner.stop();
-    }, graceMs);
+      void runner.stop();
+    };
+    const timer = graceMs === 0 ? undefined : setTimeout(end, graceMs);
+    if (timer === undefined) end();
     await this.#engine.stop();
     clearTimeout(timer);
+  }
+
+  /**
+   * Handles every change until now and every delivery that is due, in consumers that were not started. Returns the attempts that have failed,
+   * each as a sentence. Throws an Error if the service stops meanwhile.
+   */
+  async handleAll(): Promise<readonly string[]> {
+    const failures: string[] = [];
+    this.#failures = failures;
+    await this.#engine.catchUp();
+    if (this.#hasStopped) throw new Error("The service has stopped.");
+    return failures;
   }
 
   /** Looks at the consumers now. */
@@ -109,7 +128,7 @@ export class Consumers {
       misfitOf: ({ id }) => find(id)?.misfit,
       handle: async (consumer, handed) => {
         const outcome = await find(consumer.id)?.handle(consumer, handed);
-        if (outcome?.isDelivered === false) this.#logFailure(consumer.label, handed.event, outcome);
+        if (outcome?.isDelivered === false) this.#noteFailure(consumer.label, handed.event, outcome);
         return outcome;
       },
       reasonToDisable: () => undefined,
@@ -126,12 +145,14 @@ export class Consumers {
     return this.#registry.all();
   }
 
-  #logFailure(
+  #noteFailure(
     label: string,
     { event, attempts }: Pick<DeliveryRecord, "event" | "attempts">,
     { error }: Outcome,
   ): void {
-    this.#parts.service.log.warn(`${label} failed for the event ${event}, attempt ${attempts + 1}: ${error}`);
+    const failure = `${label} failed for the event ${event}, attempt ${attempts + 1}: ${error}`;
+    this.#parts.service.log.warn(failure);
+    this.#failures?.push(failure);
   }
 
   /** The status of every consumer that the configuration has, or that the store still keeps. */

@@ -1,6 +1,6 @@
 /** Opens the consumers of one thread. */
 import type { Core } from "../../../capability.ts";
-import { type Clock, systemClock } from "../../../clock.ts";
+import type { Clock } from "../../../clock.ts";
 import { createInside } from "../../../http/inside.ts";
 import type { CodeRunner } from "../calls/code-runner.ts";
 import type { CodeSettings } from "../settings.ts";
@@ -12,13 +12,16 @@ export interface ReplacedInConsumers {
   random?: () => number;
 }
 
+/** How long calls that run when the service stops have to end, in milliseconds. */
+const graceMs = 5_000;
+
 /** The consumers of a thread. They do not run yet. `undefined` if the configuration has none. */
 export function openConsumers(
-  { service, store, isShared, call }: Core,
+  { service, store, isShared, clock, isForTests, call }: Core,
   { consumers: declared }: CodeSettings,
   { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInConsumers | undefined },
 ): Consumers | undefined {
-  const { feed, now } = service;
+  const { feed } = service;
   // The configuration was refused if it has consumers and keeps no history.
   if (declared.length === 0 || feed === undefined) return undefined;
   return new Consumers({
@@ -28,10 +31,11 @@ export function openConsumers(
     declared,
     runner,
     inside: createInside(service),
-    clock: systemClock(now),
+    clock,
     random: Math.random,
     isShared: isShared || service.counts.threads > 1,
     wakeOthers: call && (() => call("wakeConsumers")),
+    graceMs: isForTests ? 0 : graceMs,
     ...replaced,
   });
 }

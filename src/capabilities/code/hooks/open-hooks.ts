@@ -1,23 +1,30 @@
 /** Opens the hooks of a service or a command, with what runs them. */
 import type { AroundHooks, OpenWriteHooks } from "../../../capability.ts";
 import { StartError } from "../../../errors.ts";
-import type { CodeWatch } from "../calls/open-runner.ts";
 import type { CodeMeter } from "../code-meter.ts";
+import type { CodeSpans } from "../code-spans.ts";
 import type { CodeSettings } from "../settings.ts";
 import type { HookRunner, WorkerEnd } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
-/** What sees all calls of hooks. */
-export type WatchOfHooks = { readonly [Name in keyof CodeWatch]?: CodeWatch[Name] | undefined };
+/** How hooks run. */
+export interface HowHooksRun {
+  warn: (text: string) => void;
+  /** Counts the calls. */
+  meter?: CodeMeter | undefined;
+  /** Makes spans of the calls. */
+  spans?: CodeSpans | undefined;
+  /** Whether the service is one for tests: a call in this thread that has taken too long then fails. */
+  isForTests?: boolean;
+}
 
-/** Opens the hooks and the computed attributes of all collections. With a meter, their calls are counted. With spans, they have spans. */
+/** Opens the hooks and the computed attributes of all collections. */
 export async function openHooks(
   settings: CodeSettings,
   { limits, collections, warn }: AroundHooks,
-  { meter, spans }: WatchOfHooks = {},
+  how: Omit<HowHooksRun, "warn"> = {},
 ): Promise<OpenWriteHooks> {
-  const metered = await openHookRunner(settings, warn, meter);
-  const runner = spans === undefined ? metered : spans.tracedHooks(metered);
+  const runner = await openHookRunner(settings, { ...how, warn });
   return {
     hooks: createWriteHooks(settings, {
       runner,
@@ -33,26 +40,27 @@ export async function openHooks(
   };
 }
 
-/** A worker for hooks; in an application, this thread. */
+/** A worker for hooks; in an application and in a test, this thread. */
 export async function openHookRunner(
   settings: CodeSettings,
-  warn: (text: string) => void,
-  meter?: CodeMeter,
+  { warn, meter, spans, isForTests = false }: HowHooksRun,
 ): Promise<HookRunner> {
-  const plain = await openPlain(settings, (reason) => {
+  const onEnd = (reason: WorkerEnd) => {
     meter?.noteRestart();
     warn(`The worker of the hooks ${whyEnded[reason]}.`);
-  });
-  return meter === undefined ? plain : meter.meteredHooks(plain);
+  };
+  const plain = await openPlain(settings, { onEnd, isForTests });
+  const metered = meter === undefined ? plain : meter.meteredHooks(plain);
+  return spans === undefined ? metered : spans.tracedHooks(metered);
 }
 
 async function openPlain(
   { module, functions, hookMs, memoryMb }: CodeSettings,
-  onEnd: (reason: WorkerEnd) => void,
+  { onEnd, isForTests }: { onEnd: (reason: WorkerEnd) => void; isForTests: boolean },
 ): Promise<HookRunner> {
   if (module === undefined) {
     const { HereRunner } = await import("./here-runner.ts");
-    return new HereRunner(functions);
+    return new HereRunner(functions, isForTests ? hookMs : undefined);
   }
   const { HookWorker } = await import("./hook-worker.ts");
   return new HookWorker({ module, hookMs, memoryMb, onEnd });

@@ -54,7 +54,15 @@ const longestMessage = 2_000;
 /** An attempt in progress in this instance. */
 interface Running {
   readonly aborter: AbortController;
-  readonly done: Promise<void>;
+  readonly done: Promise<AttemptEnd>;
+}
+
+/** What a step of a job has come to. */
+export interface Stepped {
+  /** When there is another step: Unix time in milliseconds. */
+  nextAt: number;
+  /** The end of the attempt that it began; `undefined` if it began none. */
+  end: AttemptEnd | undefined;
 }
 
 /** The jobs of one service. */
@@ -103,6 +111,12 @@ export class JobLoop {
   /** Looks at the jobs now. */
   wake(): void {
     this.#wake.abort();
+  }
+
+  /** Does the next step of a job, and waits for the attempt that it begins. Only for jobs that were not started. Throws the errors of the store. */
+  async step(job: JobSettings): Promise<Stepped> {
+    const nextAt = await this.#step(job, await this.#parts.records.job(job.name));
+    return { nextAt, end: await this.#running.get(job.name)?.done };
   }
 
   /** Interrupts all runs, and lets another instance go on at once. */
@@ -221,7 +235,7 @@ export class JobLoop {
   }
 
   /** Runs the code of a job once, and stores what became of it. Never rejects. */
-  async #attempt(job: JobSettings, run: JobRun, aborter: AbortController): Promise<void> {
+  async #attempt(job: JobSettings, run: JobRun, aborter: AbortController): Promise<AttemptEnd> {
     const { runner, clientsOf, warn } = this.#parts;
     const { signal } = aborter;
     const guard = setInterval(() => {
@@ -246,6 +260,7 @@ export class JobLoop {
     if (end.message !== null)
       warn(`The job ${job.name}, attempt ${run.attempt}: ${end.result}. ${end.message}`);
     await this.#storeEnd(job, run, end);
+    return end;
   }
 
   #endOf(outcome: CodeOutcome, signal: AbortSignal): AttemptEnd {

@@ -1,6 +1,6 @@
 /** Opens the jobs of a service. */
 import type { Core } from "../../../capability.ts";
-import { type Clock, systemClock } from "../../../clock.ts";
+import type { Clock } from "../../../clock.ts";
 import { createInside, type InsideFetch } from "../../../http/inside.ts";
 import { principalOf } from "../calls/acting.ts";
 import type { CodeRunner } from "../calls/code-runner.ts";
@@ -17,11 +17,11 @@ export interface ReplacedInJobs {
 
 /** The jobs of one thread. They do not run yet. */
 export function openJobs(
-  { service, store, isShared, call }: Core,
+  { service, store, isShared, clock, call }: Core,
   { jobs }: CodeSettings,
   { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInJobs | undefined },
 ): ServiceJobs {
-  const { now, newUuid, log, readOnly } = service;
+  const { newUuid, log, readOnly } = service;
   const inside = createInside(service);
   const clients = new Map<string, Readonly<Record<string, InsideFetch>>>();
   for (const { name, as } of jobs.values()) {
@@ -33,7 +33,7 @@ export function openJobs(
     jobs,
     records: new JobRecords(store),
     store,
-    clock: replaced?.jobClock ?? systemClock(now),
+    clock: replaced?.jobClock ?? clock,
     isShared,
     isReady: service.hasStarted,
     runner,

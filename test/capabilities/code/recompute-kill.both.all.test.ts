@@ -9,7 +9,7 @@ import { startService } from "../../http/service.ts";
 import { openTestStore } from "../../http/test-store.ts";
 import { until } from "../../until.ts";
 
-const count = 4_000;
+const count = 2_000;
 
 /** The function of a higher version is slow, so that a kill comes in the middle. */
 const configOf = (version: number) => `
@@ -83,7 +83,7 @@ test("after kills, the work continues where it was, and no confirmed write is lo
     client.close();
     return [begun, left];
   };
-  const [, afterFirst] = await run((left) => left < count - 500, "SIGKILL");
+  const [, afterFirst] = await run((left) => left < count - 250, "SIGKILL");
   assert.ok(afterFirst > 0, "the kill comes in the middle");
   const [secondBegun, afterSecond] = await run((left) => left < count / 2, "SIGKILL");
   assert.ok(secondBegun <= afterFirst, `${secondBegun} are left after a kill with ${afterFirst}`);

@@ -7,15 +7,19 @@ import { setTimeout as pass } from "node:timers/promises";
  */
 export const ceilingMs = Number(process.env.HOLDFAST_TEST_CEILING_MS ?? 300_000);
 
-const lookMs = 10;
+/** The pauses between two looks, in milliseconds. The longer it waits, the longer they are: what it looks at has the processor meanwhile. */
+const lookMs = { shortest: 10, longest: 50 };
+
+/** A pause is this part of the time that it has waited. */
+const pausePart = 1 / 20;
 
 /** Waits until a condition is true. Throws after `ceilingMs`. `what` completes "It did not come to be that …". */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const begun = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - begun > ceilingMs)
-      throw new Error(`It did not come to be that ${what}, in ${ceilingMs / 1_000} s.`);
-    await pass(lookMs);
+    const waited = performance.now() - begun;
+    if (waited > ceilingMs) throw new Error(`It did not come to be that ${what}, in ${ceilingMs / 1_000} s.`);
+    await pass(Math.min(lookMs.shortest + waited * pausePart, lookMs.longest));
   }
 }
 

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { bundlePrograms } from "../runner/bundles.ts";
 import type { Message } from "../runner/process.ts";
 import { patternOf } from "../runner/results.ts";
+import { commonJsOf, packSources } from "./packed.ts";
 import { type Replacements, readSources, replaceIn } from "./replacements.ts";
 
 /** What runs. */
@@ -60,6 +61,7 @@ const impatient: Ceilings = { wait: 10_000, test: 30_000, run: 60_000 };
 const { directory: compiled } = enableCompileCache();
 const sources = readSources();
 const bundled = await bundlePrograms();
+let packing: Promise<void> | undefined;
 
 /**
  * Runs a file until a test fails. What it starts is in one process group, and its temporary files are in one folder, so that nothing of it
@@ -67,6 +69,8 @@ const bundled = await bundlePrograms();
  */
 export async function runFile(run: Run): Promise<End> {
   run.signal?.throwIfAborted();
+  packing ??= packSources(sources);
+  await packing;
   const temporary = await mkdtemp(join(tmpdir(), "holdfast-fault-"));
   await chmod(temporary, 0o1777); // some tests run programs as another user
   try {
@@ -85,7 +89,7 @@ async function runProcess(
   const pattern = test === undefined ? [] : [`--test-name-pattern=^${patternOf(test)}`];
   const ofTest = replacements === undefined ? patient : impatient;
   const ceilings = { ...ofTest, run: longestMs ?? (test === undefined ? patient.run : ofTest.run) };
-  const fault = replacements === undefined ? "" : `?fault=${writeFaulty(replacements, temporary)}`;
+  const fault = `?fault=${await writeFaulty(replacements ?? [], temporary)}`;
   const child = fork(join(import.meta.dirname, "../runner/process.ts"), {
     execArgv: [...process.execArgv, bundled + fault, `--test-timeout=${ceilings.test}`, ...pattern, ...flags],
     env: {
@@ -138,10 +142,21 @@ async function runProcess(
   return { how: how ?? "dies", hasBegun, skipped, failed, error } satisfies End;
 }
 
-/** Writes the sources that have the fault into a file, which `bundled.js` reads. */
-function writeFaulty(replacements: Replacements, folder: string): string {
+/** Writes the code of the sources that have the fault into a file, which `bundled.js` reads. */
+async function writeFaulty(replacements: Replacements, folder: string): Promise<string> {
   const file = join(folder, "fault.json");
-  writeFileSync(file, JSON.stringify(Object.fromEntries(replaceIn(sources, replacements))));
+  const faulty = [...replaceIn(sources, replacements)].map(async ([path, source]) => [
+    path,
+    await codeOf(path, source),
+  ]);
+  writeFileSync(file, JSON.stringify(Object.fromEntries(await Promise.all(faulty))));
   chmodSync(file, 0o644);
   return file;
+}
+
+/** The code of a source. That of a source with an error does not load either. */
+async function codeOf(path: string, source: string): Promise<string> {
+  return commonJsOf(path, source).catch(
+    ({ message }: Error) => `throw new SyntaxError(${JSON.stringify(message)});`,
+  );
 }

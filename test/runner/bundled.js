@@ -1,6 +1,6 @@
 /**
  * Node imports this file first. It loads the bundles of `bundles.ts` in place of the sources that begin a program or a thread. With a
- * `?fault=`, which `test/faults/run.ts` adds, it also puts a fault into the sources.
+ * `?fault=`, which `test/faults/run.ts` adds, all other sources come from one file, in which one can have a fault.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -10,7 +10,7 @@ const project = new URL("../../", import.meta.url).href;
 const sources = `${project}src/`;
 const bundles = `${project}test-results/bundles/`;
 
-/** The sources with the fault, by their paths in the project. */
+/** The code of the sources with the fault, by their paths in the project. Without a fault it is `undefined`. */
 const faulty = readFaulty(new URL(import.meta.url).searchParams.get("fault"));
 
 // The process of a test needs the sources: it imports some of their modules one by one.
@@ -27,18 +27,17 @@ if (!isMainThread || /[\\/](?:bin[\\/]holdfast\.js|src[\\/]cli\.ts)$/.test(proce
   });
 }
 
-if (faulty.size > 0) {
-  registerHooks({
-    load(url, context, next) {
-      const source = url.startsWith(project) ? faulty.get(url.slice(project.length)) : undefined;
-      return source === undefined ? next(url, context) : { ...next(url, context), source };
-    },
-  });
+if (faulty !== undefined) {
+  const { loadPacked } = await import("../faults/load-packed.js");
+  loadPacked(faulty);
 }
 
-/** @param {string | null} file */
+/**
+ * @param {string | null} file
+ * @returns {Record<string, string> | undefined}
+ */
 function readFaulty(file) {
-  return new Map(file === null ? [] : Object.entries(JSON.parse(readFileSync(file, "utf8"))));
+  return file === null ? undefined : JSON.parse(readFileSync(file, "utf8"));
 }
 
 /**
@@ -46,7 +45,8 @@ function readFaulty(file) {
  * @param {URL} bundle
  */
 function isWithout(bundle) {
-  if (faulty.size === 0) return false;
+  const paths = Object.keys(faulty ?? {});
+  if (paths.length === 0) return false;
   const text = readFileSync(bundle, "utf8");
-  return [...faulty.keys()].some((path) => text.includes(`\n// ${path}\n`));
+  return paths.some((path) => text.includes(`\n// ${path}\n`));
 }

@@ -12,7 +12,7 @@ import { openTestStore } from "../../http/test-store.ts";
 import { until } from "../../until.ts";
 import { type Order, Orders } from "./recompute/orders.ts";
 
-const count = Number(process.env.HOLDFAST_TEST_RECOMPUTE ?? 4_000);
+const count = Number(process.env.HOLDFAST_TEST_RECOMPUTE ?? 2_000);
 const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 2);
 const clients = Number(process.env.HOLDFAST_TEST_WRITERS ?? 2);
 

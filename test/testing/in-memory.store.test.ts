@@ -165,8 +165,8 @@ test("routes run with the rights of their caller, and code that acts as the serv
   const reader = service.client({ subject: "bob" });
   await author.$call.publish({ title: "one" }, undefined);
   assert.deepEqual(lines, []);
-  await assert.rejects(reader.$call.publish({ title: "two" }, undefined), { code: "CODE_FAILED" });
-  assert.match(lines.join(), /routes\.publish.*ProblemError/s);
+  await assert.rejects(reader.$call.publish({ title: "two" }, undefined), { status: 403 });
+  assert.deepEqual(lines, []);
   await assert.rejects(service.client().$call.suggest({}, undefined), { status: 401 });
   await reader.$call.suggest({}, undefined);
   const titles = (await reader.topics.list({}).all()).map(({ title }) => title);

@@ -201,7 +201,7 @@ export const changesFaults: readonly Fault[] = [
     noticedBy: "test/capabilities/code/consumer-kill",
     test: "a service with a consumer that fails at random is killed three times, and no change is missing",
     replacements: [
-      ["at < this.#startedAt && (await", "at < 0 && (await"],
+      ["at <= this.#startedAt && (await", "at < 0 && (await"],
       [
         "version: undefined,\n      body: text,",
         "version: (await records.delivery(consumer, event))?.version,\n      body: text,",

@@ -15,6 +15,7 @@ import { observationFaults } from "./rooms/observation.ts";
 import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
 import { storeFaults } from "./rooms/store.ts";
+import { testingFaults } from "./rooms/testing.ts";
 import { usersFaults } from "./rooms/users.ts";
 
 /** A fault that a developer could make. */
@@ -50,4 +51,5 @@ export const faults: readonly Fault[] = [
   ...computedFaults,
   ...hookFaults,
   ...jobFaults,
+  ...testingFaults,
 ];

@@ -63,7 +63,7 @@ export const testingFaults: readonly Fault[] = [
     name: "job-unplanned",
     what: "In a test, the first time of a job passes without a run.",
     noticedBy: jobs,
-    test: "a job runs when the clock has come to its time, once for all times that were missed",
+    test: "a job has its client, and consumers handle what it writes only when the test says so",
     replacements: [["if (isForTests) await jobs?.plan();", ""]],
   },
   {

@@ -17,6 +17,7 @@ import { postgresFaults } from "./rooms/postgres.ts";
 import { relatedFaults } from "./rooms/related.ts";
 import { routeFaults } from "./rooms/routes.ts";
 import { storeFaults } from "./rooms/store.ts";
+import { testingFaults } from "./rooms/testing.ts";
 import { usersFaults } from "./rooms/users.ts";
 
 /** A fault that a developer could make. */
@@ -54,4 +55,5 @@ export const faults: readonly Fault[] = [
   ...hookFaults,
   ...jobFaults,
   ...routeFaults,
+  ...testingFaults,
 ];

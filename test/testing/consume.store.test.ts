@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineConfig } from "../../src/index.ts";
 import { start } from "../../src/testing.ts";
-import { startInMemoryFor } from "./service.ts";
+import { until } from "../until.ts";
+import { type AnyService, startInMemoryFor } from "./service.ts";
 
 const now = new Date("2026-02-01T12:00:00Z");
 
@@ -117,6 +118,15 @@ test("one consumer fails, and the others handle everything before the test learn
 
 const chained = defineConfig({
   collections: {
+    mails: {},
+    shipments: {
+      after: {
+        tell: {
+          as: { roles: ["mailer"] },
+          run: ({ event, client }) => client.mails?.create({ about: event.subject }),
+        },
+      },
+    },
     orders: {
       after: {
         ship: {
@@ -124,15 +134,6 @@ const chained = defineConfig({
           as: "service",
           run: ({ event, client }) =>
             client.shipments?.create({ order: event.subject }, { id: event.subject }),
-        },
-      },
-    },
-    mails: {},
-    shipments: {
-      after: {
-        tell: {
-          as: { roles: ["mailer"] },
-          run: ({ event, client }) => client.mails?.create({ about: event.subject }),
         },
       },
     },
@@ -209,6 +210,20 @@ test("a stop in the middle of a consumer ends it, and everything after it", asyn
   assert.deepEqual(lines, []);
 });
 
+/** Sends requests about the consumer as an administrator. */
+async function administer(service: AnyService) {
+  const ops = service.client({ subject: "root", roles: ["ops"] });
+  const { key } = await ops.$keys.create({ name: "ops", roles: ["ops"] });
+  const send = async (method: string, path: string, content?: object) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/merge-patch+json" };
+    const body = JSON.stringify(content);
+    const response = await service.fetch(`/api/v1/_consumers/orders/mail${path}`, { method, headers, body });
+    assert.equal(response.status, 200);
+    return response.json();
+  };
+  return { send, enable: (enabled: boolean) => send("PATCH", "", { enabled }) };
+}
+
 test("an administrator disables a consumer, and lets one attempt begin again", async (t) => {
   const calls: number[] = [];
   const config = configWith(({ attempt }) => {
@@ -216,29 +231,36 @@ test("an administrator disables a consumer, and lets one attempt begin again", a
     if (calls.length === 1) throw new Error("once");
   });
   const service = await startInMemoryFor(t, config, { now, log: keptLog().log });
-  const ops = service.client({ subject: "root", roles: ["ops"] });
-  const { key } = await ops.$keys.create({ name: "ops", roles: ["ops"] });
-  const send = async (method: string, path: string, content?: object) => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/merge-patch+json" };
-    const body = JSON.stringify(content);
-    const { status } = await service.fetch(`/api/v1/_consumers/orders/mail${path}`, {
-      method,
-      headers,
-      body,
-    });
-    assert.equal(status, 200);
-  };
-  const enable = (enabled: boolean) => send("PATCH", "", { enabled });
+  const { send, enable } = await administer(service as AnyService);
   await enable(false);
-  await ops.orders.create({});
+  await service.client().orders.create({});
   await service.consume();
   assert.deepEqual(calls, []);
   await enable(true);
   await assert.rejects(service.consume(), /once/);
-  const [delivery] = (await ops.$read("/_consumers/orders/mail/_deliveries")) as { event: string }[];
+  const [delivery] = (await send("GET", "/_deliveries")) as { event: string }[];
   await send("POST", `/_deliveries/${delivery?.event}/_retry`);
   await service.consume();
   assert.deepEqual(calls, [1, 2]);
+});
+
+test("a consumer that begins anew in the middle gets no change again", async (t) => {
+  const calls: string[] = [];
+  const config = configWith(async ({ subject }) => {
+    if (calls.push(subject) !== 2) return;
+    const deliveries = async () => (await send("GET", "/_deliveries")) as { event: string }[];
+    await until("the first delivery is stored", async () => (await deliveries()).length === 1);
+    const [first] = await deliveries();
+    await send("POST", `/_deliveries/${first?.event}/_retry`);
+  });
+  const service = await startInMemoryFor(t, config, { now });
+  const { send } = await administer(service as AnyService);
+  const { orders } = service.client();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push((await orders.create({ n })).id);
+  await service.consume();
+  // Only the first one was asked for again.
+  assert.deepEqual(calls.toSorted(), [ids[0], ...ids].toSorted());
 });
 
 test("without consumers, nothing is to do", async (t) => {

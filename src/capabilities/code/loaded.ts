@@ -93,9 +93,8 @@ async function open(
     ...(isForTests && membersForTests({ consumers, jobs })),
     stop: async () => {
       endReports?.();
-      const ends = [jobs?.stop(), consumers?.stop()];
-      if (isForTests) ends.push(work?.stop()); // no test waits for the calls in progress
-      await Promise.all(ends);
+      await jobs?.stop();
+      await consumers?.stop();
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();

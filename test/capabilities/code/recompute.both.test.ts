@@ -268,7 +268,7 @@ test("a read-only service computes nothing", async (t) => {
 
 test("writes in the meantime are never lost", async (t) => {
   const start = await storeFor(t);
-  const count = 2_000;
+  const count = 1_000;
   await untilComplete(await start({ module: withTotal(), seeds: seedsOf(count) }));
   const service = await start({ module: withTotal({ version: 2, value: "({ n }) => n * 7" }) });
   let written = 0;

@@ -5,12 +5,10 @@
 import { defineConfig, isProblem, refuse, typedCode } from "holdfast";
 
 const payments = process.env.PAYMENTS ?? "http://127.0.0.1:4000/";
-
 const text = { type: "string", maxLength: 200 } as const;
-const email = { type: "string", format: "email" } as const;
 const count = { type: "integer", minimum: 1, maximum: 1000 } as const;
 const cents = { type: "integer", minimum: 0 } as const; // sums of whole numbers are exact
-
+const asked = { productId: text, count, email: { type: "string", format: "email" } } as const;
 const { route, withConsumers } = typedCode({
   products: {
     schema: {
@@ -25,18 +23,17 @@ const { route, withConsumers } = typedCode({
     schema: {
       type: "object",
       required: ["productId", "count", "email", "state"],
-      properties: { productId: text, count, email, price: cents, state: { enum: ["open", "paid"] } },
+      properties: { ...asked, price: cents, state: { enum: ["open", "paid"] } },
     },
     defaults: { state: "open" },
     references: { productId: "products" },
     access: { read: { role: "clerk" } }, // only the routes write
     hooks: {
       with: ["product"],
-      // An order keeps the price of its first day.
       before: ({ operation, resource, related: { product } }) => {
         if (operation !== "create") return;
         if (product === undefined) refuse("productId", "is the id of no product");
-        return { ...resource, price: product.price };
+        return { ...resource, price: product.price }; // an order keeps the price of its first day
       },
     },
     computed: {
@@ -74,15 +71,11 @@ export default defineConfig({
       method: "POST",
       path: "buy",
       access: "public",
-      body: {
-        type: "object",
-        required: ["productId", "count", "email"],
-        properties: { productId: text, count, email },
-      },
+      body: { type: "object", required: ["productId", "count", "email"], properties: asked },
       as: "service",
       run: async ({ body: order, service }) => {
+        // The order and the new stock are one commit: both or nothing.
         try {
-          // The order and the new stock are one commit: both or nothing.
           const [made] = await service.$batch(({ orders, products }) => [
             orders.create(order),
             products.update(order.productId, { stock: { $increment: -order.count } }),

@@ -28,11 +28,14 @@ export class CodeSpans {
     this.#tracing = tracing;
   }
 
-  /** The runner, whose calls have spans. Those of a route belong to its request; others start a trace, which links to the change that they handle. */
+  /**
+   * The runner, whose calls have spans. Those of a route belong to its request, and are not sampled if that is not. Others start a trace, which
+   * links to the change that they handle.
+   */
   traced(runner: CodeRunner): CodeRunner {
     return {
       run: (call) => {
-        const around = trace.getActiveSpan()?.isRecording() ? context.active() : ROOT_CONTEXT;
+        const around = labelsOf(call.place).kind === "route" ? context.active() : ROOT_CONTEXT;
         const link = call.origin && this.#tracing.origins.spanOf(call.origin);
         const span = this.#start(call.place, around, {
           attempt: call.input.attempt,

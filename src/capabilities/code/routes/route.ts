@@ -61,7 +61,7 @@ export type RouteCall<
   /** Sends requests with the rights of the caller. */
   readonly client: InsideClient<C>;
   readonly request: RouteRequest;
-  /** Aborted after `timeoutMs`, and when the client goes away. */
+  /** Aborted after `timeoutMs`, when the client goes away, and 5 seconds after the service started to stop. */
   readonly signal: AbortSignal;
 } & (As extends undefined
   ? unknown

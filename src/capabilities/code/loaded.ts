@@ -10,7 +10,7 @@ import type {
   ThreadWork,
 } from "../../capability.ts";
 import type { CodeWatch } from "./calls/open-runner.ts";
-import { CodeMeter, codeFamilies } from "./code-meter.ts";
+import { CodeMeter, codeFamilies, type ThreadReport } from "./code-meter.ts";
 import type { ComputedWork } from "./computed/computed-work.ts";
 import type { Consumers } from "./consumers/consumers.ts";
 import { consumerEndpoints } from "./consumers/endpoints.ts";
@@ -55,18 +55,18 @@ async function open(
   const { limits } = core.service.settings;
   const { isForTests } = core;
   const warn = (text: string) => log.warn(text);
-  if (settings.module !== undefined && settings.functions !== undefined) {
-    await requireFunctionsIn(settings.module, placesOf(settings));
-  }
+  const places = placesOf(settings);
+  if (settings.module !== undefined && settings.functions !== undefined)
+    await requireFunctionsIn(settings.module, places);
   const meter = new CodeMeter();
   const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
   const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans, isForTests });
   const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
-  const overview = new Overview(placesOf(settings), meter);
-  const endReports =
-    call && startReports(meter, (report) => void call("noteCode", JSON.stringify(report)).catch(() => {}));
+  const overview = new Overview(places, meter);
+  const report = (seen: ThreadReport) => void call?.("noteCode", JSON.stringify(seen)).catch(() => {});
+  const endReports = call && places.length > 0 ? startReports(meter, report) : undefined;
   return {
     writeHooks: hooks?.hooks,
     ...(computed && {

@@ -128,8 +128,14 @@ export class CodeMeter implements MetricsSource {
     this.#called.set(place, called);
     called.histogram.observe((performance.now() - begun) / 1_000);
     this.changes++;
-    if (failure === undefined) return;
-    const { reason, message } = failure;
+    if (failure !== undefined) this.noteFailure(place, failure);
+  }
+
+  /** Counts a failure of a call that was counted as a success, such as a result that cannot be a response. */
+  noteFailure(place: string, { reason, message }: Pick<Failure, "reason" | "message">): void {
+    const called = this.#called.get(place) ?? newCalled(place);
+    this.#called.set(place, called);
+    this.changes++;
     called.failures.set(reason, (called.failures.get(reason) ?? 0) + 1);
     this.#failures.push({ at: Date.now(), place, reason, message: message.slice(0, kept.length) });
     if (this.#failures.length > kept.failures) this.#failures.shift();

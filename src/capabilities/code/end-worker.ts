@@ -21,11 +21,19 @@ export function tellOfLostWorkers(tell: () => void): void {
   tellMainThread = tell;
 }
 
-let willKill = false;
+/** How many workers of each thread are stuck. */
+const stuck = new Map<unknown, number>();
 
 /** The process ends with SIGKILL, as soon as it would end. For the main thread. */
 export function killAtExit(): void {
-  if (willKill) return;
-  willKill = true;
-  process.on("exit", () => process.kill(process.pid, "SIGKILL"));
+  killWhileStuck("a lost worker", 1);
+}
+
+/** The process ends with SIGKILL if it would end while workers of any thread are stuck. `thread`: whose workers they are. For the main thread. */
+export function killWhileStuck(thread: unknown, count: number): void {
+  if (stuck.size === 0)
+    process.on("exit", () => {
+      if ([...stuck.values()].some((each) => each > 0)) process.kill(process.pid, "SIGKILL");
+    });
+  stuck.set(thread, count);
 }

@@ -19,7 +19,7 @@ import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
-import { killAtExit, tellOfLostWorkers } from "./end-worker.ts";
+import { killAtExit, killWhileStuck, tellOfLostWorkers } from "./end-worker.ts";
 import { placesOf, requireFunctionsIn } from "./file-functions.ts";
 import type { HowHooksRun } from "./hooks/open-hooks.ts";
 import { membersForTests } from "./in-tests.ts";
@@ -33,6 +33,7 @@ import { Overview, type ShownCode, startReports } from "./overview/overview.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
+import { watchWorkers } from "./stuck-workers.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers & ReplacedInJobs;
@@ -52,6 +53,7 @@ async function open(
   const { log, collections } = core.service;
   const { call } = core;
   if (call !== undefined) tellOfLostWorkers(() => void call("workerLost").catch(() => {}));
+  watchWorkers(core.stopping, call && ((count) => void call("workersStuck", String(count)).catch(() => {})));
   const { limits } = core.service.settings;
   const { isForTests } = core;
   const warn = (text: string) => log.warn(text);
@@ -108,6 +110,7 @@ async function open(
         wakeConsumers: () => consumers?.wake(),
         wakeJobs: () => jobs?.wake(),
         workerLost: killAtExit,
+        workersStuck: (count: string) => killWhileStuck(note, Number(count)),
       };
     },
     metrics: core.isMetered
@@ -166,7 +169,11 @@ async function openWork(
     routes:
       routes.size === 0
         ? undefined
-        : await (await import("./routes/routes.ts")).Routes.open(routes, { core, runner }),
+        : await (await import("./routes/routes.ts")).Routes.open(routes, {
+            core,
+            runner,
+            meter: watch.meter,
+          }),
     consumers:
       consumers.length === 0
         ? undefined

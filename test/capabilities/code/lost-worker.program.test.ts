@@ -15,11 +15,29 @@ export default {
     fine: {},
     things: { hooks: { validate: forever } },
   },
-  routes: { forever: { method: "POST", path: "run/forever", access: "public", timeoutMs: 1, run: forever } },
+  routes: {
+    forever: { method: "POST", path: "run/forever", access: "public", timeoutMs: 1, run: forever },
+    noted: { method: "POST", path: "run/noted", access: "public", run: async ({ client }) => { await client.fine.create({}); forever(); } },
+  },
 };
 `;
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+test("the service ends in its time although a route has just begun what cannot be ended", async (t) => {
+  const cwd = makeFolder();
+  const limited = configuration.replace("export default {", "export default { stopTimeoutMs: 4_000,");
+  writeFileSync(join(cwd, "holdfast.config.ts"), limited);
+  const service = await serve(t, [], { cwd });
+  const post = (to: string, body: string | null) =>
+    fetch(`${service.base}/${to}`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  assert.equal((await post("fine", "{}")).status, 201);
+  post("run/noted", null).catch(() => {}); // it gets no response
+  const fine = async () => (await (await fetch(`${service.base}/fine`)).json()) as unknown[];
+  await until("the route has begun", async () => (await fine()).length === 2);
+  service.process.kill("SIGTERM");
+  await until("the process has ended", () => hasEnded(service.process));
+});
 
 for (const [where, path, status] of [
   ["a hook", "things", 500],

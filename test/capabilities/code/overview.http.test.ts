@@ -22,6 +22,7 @@ export default defineConfig({
   },
   routes: {
     works: route({ path: "works", access: "public", run: () => 1 }),
+    wrong: route({ path: "wrong", access: "public", response: { type: "string" }, run: () => 1 }),
     fails: route({ path: "fails", access: "public", run: () => { throw new Error("x".repeat(5_000)); } }),
   },
   jobs: { digest: { cron: "0 0 29 2 *", run() {} } },
@@ -46,13 +47,14 @@ test("every function is there, with its calls and its failures", async (t) => {
     "computed orders 0 0",
     "consumer orders/mail 0 0",
     "route works 0 0",
+    "route wrong 0 0",
     "route fails 0 0",
     "job digest 0 0",
   ]);
   for (const n of [1, -1, -2])
     await service.send({ method: "POST", path: "/api/v1/orders", content: { n } }, { mayFail: true });
   await service.send({ path: "/api/v1/works" });
-  await service.send({ path: "/api/v1/fails" }, { mayFail: true });
+  for (const name of ["wrong", "fails"]) await service.send({ path: `/api/v1/${name}` }, { mayFail: true });
   await until("the consumer was called", async () =>
     counts(await seen(service)).includes("consumer orders/mail 1 0"),
   );
@@ -63,15 +65,17 @@ test("every function is there, with its calls and its failures", async (t) => {
     "computed orders 2 0",
     "consumer orders/mail 1 0",
     "route works 1 0",
+    "route wrong 1 1",
     "route fails 1 1",
     "job digest 0 0",
   ]);
   assert.ok(found.functions.every(({ calls, seconds }) => (calls === 0 ? seconds === 0 : seconds > 0)));
-  const [latest, first] = found.failures;
+  const [latest, wrong, first] = found.failures;
+  assert.deepEqual([wrong?.name, wrong?.reason], ["wrong", "result"]);
   assert.deepEqual([latest?.kind, latest?.name, latest?.reason], ["route", "fails", "throw"]);
   assert.equal(latest?.message.length, 2_000);
   assert.match(String(first?.message), /^Error: no luck\n.*holdfast\.config\.ts:/s);
-  assert.equal(found.failures.length, 2);
+  assert.equal(found.failures.length, 3);
 });
 
 test("the calls of all threads count", async (t) => {

@@ -5,6 +5,7 @@ import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
 import { endWorker } from "../end-worker.ts";
 import type { FailureReason } from "../failure.ts";
+import { followWorker } from "../stuck-workers.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
 import type { CodeThreadData, FromCodeThread, ToCodeThread } from "./code-thread.ts";
@@ -88,6 +89,7 @@ export class CallThread {
       name: "holdfast-code",
     });
     this.#worker.unref();
+    followWorker(this.#worker, () => (this.#isLoaded ? Atomics.load(beat, 0) + 1 : 0));
     const { busyMs } = bounds;
     const isBusy = `The thread was busy for ${busyMs} ms with code that never waits, such as an endless loop.`;
     const onBusy = () => void this.#end({ reason: "time", message: isBusy, isAsked: false });

@@ -8,6 +8,7 @@ import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
 import { endWorker } from "../end-worker.ts";
 import type { FailureReason } from "../failure.ts";
+import { followWorker } from "../stuck-workers.ts";
 import type { HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
 import type { CallInput } from "./run-call.ts";
@@ -167,6 +168,7 @@ export class HookWorker implements HookRunner {
       name: "holdfast-hooks",
     });
     worker.unref();
+    followWorker(worker, () => Atomics.load(current, 0));
     this.#worker = worker;
     this.#watch = new BusyWatch(worker, {
       progress: () => [Atomics.load(current, 0), this.#answered],

@@ -16,6 +16,8 @@ const maxBody = 16 * 1024 * 1024;
 interface Of {
   route: RouteSettings;
   validators: Pick<RouteValidators, "response">;
+  /** Gets the sentence about a result that cannot be a response. */
+  onWrong: (message: string) => void;
 }
 
 /** The result of a call. Throws CODE_FAILED, OUTCOME_UNKNOWN, and what the function, or the service to the caller, has refused. */
@@ -28,7 +30,7 @@ export function routeResult(outcome: CodeOutcome, request: HttpRequest, of: Of):
 function responseOf(
   { value, response }: Extract<CodeOutcome, { kind: "done" }>,
   request: HttpRequest,
-  { route, validators }: Of,
+  { route, validators, onWrong }: Of,
 ): HttpResponse {
   try {
     if (response !== undefined) return declaredResponse(response, request, validators);
@@ -37,7 +39,9 @@ function responseOf(
     const headers = { "content-type": jsonType, "cache-control": noStore };
     return withBody(request, requireShort(JSON.stringify(value)), { status: 200, headers });
   } catch (error) {
-    throw error instanceof WrongResponse ? codeFailed(route, error.message) : error;
+    if (!(error instanceof WrongResponse)) throw error;
+    onWrong(error.message);
+    throw codeFailed(route, error.message);
   }
 }
 

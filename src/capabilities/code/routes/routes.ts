@@ -9,6 +9,7 @@ import type { Service } from "../../../http/service.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { principalOf } from "../calls/acting.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import type { CodeMeter } from "../code-meter.ts";
 import type { CodeCaller } from "../public.ts";
 import type { RouteSettings } from "./route-options.ts";
 import { describeRequest, readBody, readQuery, requireNoBody } from "./route-request.ts";
@@ -24,31 +25,37 @@ const stopMs = 5_000;
 /** How long they have to end after that, in milliseconds. Then their clients get a response before the whole stop has taken too long. */
 const interruptMs = 2_000;
 
+/** What routes depend on. */
+interface RoutesParts {
+  core: Pick<Core, "service" | "stopping">;
+  /** Counts its calls with `meter`. */
+  runner: CodeRunner;
+  meter: CodeMeter;
+}
+
 /** The routes of one thread of the service. */
 export class Routes {
   readonly #runner: CodeRunner;
+  readonly #meter: CodeMeter;
   readonly #validators: ReadonlyMap<string, RouteValidators>;
   readonly #clientOf: ReturnType<typeof createInside>;
   /** What ends each call in progress. */
   readonly #running = new Set<(why: Error) => void>();
 
   private constructor(
-    { service, stopping }: Pick<Core, "service" | "stopping">,
-    runner: CodeRunner,
+    { core: { service, stopping }, runner, meter }: RoutesParts,
     validators: ReadonlyMap<string, RouteValidators>,
   ) {
     this.#runner = runner;
+    this.#meter = meter;
     this.#validators = validators;
     this.#clientOf = createInside(service);
     stopping.addEventListener("abort", () => void setTimeout(() => this.#interruptAll(), stopMs).unref());
   }
 
   /** Compiles the schemas of the routes. Throws StartError with the faults of all. */
-  static async open(
-    routes: ReadonlyMap<string, RouteSettings>,
-    { core, runner }: { core: Pick<Core, "service" | "stopping">; runner: CodeRunner },
-  ): Promise<Routes> {
-    return new Routes(core, runner, await compileRoutes(routes));
+  static async open(routes: ReadonlyMap<string, RouteSettings>, parts: RoutesParts): Promise<Routes> {
+    return new Routes(parts, await compileRoutes(routes));
   }
 
   /** The query of a request, and nothing of its body. Throws INVALID_PARAMETER. */
@@ -73,6 +80,7 @@ export class Routes {
         : await readBody(request, route.body, { validate: validators.body, limits: settings.limits });
     if (this.#running.size >= maxRunning)
       throw new Problem("UNAVAILABLE", "Too many paths with code run at the same time. Try again.");
+    const place = `routes.${name}.run`;
     const ending = new AbortController();
     const { promise: interrupted, resolve } = Promise.withResolvers<CodeOutcome>();
     const interrupt = (why: Error) => {
@@ -84,14 +92,15 @@ export class Routes {
     this.#running.add(interrupt);
     try {
       const call = this.#runner.run({
-        place: `routes.${name}.run`,
+        place,
         input: { params, query, body, caller: callerOf(asked), request: describeRequest(request) },
         clients: this.#clientsOf(route, asked),
         timeoutMs,
         signal: ending.signal,
       });
       const outcome = await Promise.race([call, interrupted]);
-      return routeResult(outcome, request, { route, validators });
+      const onWrong = (message: string) => this.#meter.noteFailure(place, { reason: "result", message });
+      return routeResult(outcome, request, { route, validators, onWrong });
     } finally {
       this.#running.delete(interrupt);
       stopWatching();

@@ -37,7 +37,9 @@ export default defineConfig({
       },
       unique: ["email"],
     },
+    orders: { after: { mail: { run: () => {} } } },
   },
+  jobs: { digest: { cron: "0 7 * * 1", run: () => {} } },
 });
 `;
 

@@ -195,17 +195,4 @@ export const changesFaults: readonly Fault[] = [
       ],
     ],
   },
-  {
-    name: "consumer-hands-out-again",
-    what: "After a start, a consumer gets changes again although it has handled them, and this was stored.",
-    noticedBy: "test/capabilities/code/consumer-kill",
-    test: "a service with a consumer that fails at random is killed three times, and no change is missing",
-    replacements: [
-      ["at <= this.#startedAt && (await", "at < 0 && (await"],
-      [
-        "version: undefined,\n      body: text,",
-        "version: (await records.delivery(consumer, event))?.version,\n      body: text,",
-      ],
-    ],
-  },
 ];

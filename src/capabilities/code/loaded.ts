@@ -19,7 +19,6 @@ import { consumerFamilies, metricsOfConsumers } from "./consumers/metrics.ts";
 import type { ReplacedInConsumers } from "./consumers/open.ts";
 import { retireAll } from "./consumers/registry.ts";
 import { warningsAbout } from "./consumers/warnings.ts";
-import { killAtExit, killWhileStuck, tellOfLostWorkers } from "./end-worker.ts";
 import { placesOf, requireFunctionsIn } from "./file-functions.ts";
 import type { HowHooksRun } from "./hooks/open-hooks.ts";
 import { membersForTests } from "./in-tests.ts";
@@ -33,7 +32,7 @@ import { Overview, type ShownCode, startReports } from "./overview/overview.ts";
 import { routeEndpoints } from "./routes/route-endpoints.ts";
 import type { Routes } from "./routes/routes.ts";
 import type { CodeSettings } from "./settings.ts";
-import { watchWorkers } from "./stuck-workers.ts";
+import { killWhileStuck, watchWorkers } from "./worker-ends.ts";
 
 /** What a test can replace. */
 export type ReplacedParts = ReplacedInConsumers & ReplacedInJobs;
@@ -52,7 +51,6 @@ async function open(
 ): Promise<OpenCode> {
   const { log, collections } = core.service;
   const { call } = core;
-  if (call !== undefined) tellOfLostWorkers(() => void call("workerLost").catch(() => {}));
   watchWorkers(core.stopping, call && ((count) => void call("workersStuck", String(count)).catch(() => {})));
   const { limits } = core.service.settings;
   const { isForTests } = core;
@@ -109,7 +107,6 @@ async function open(
         shownCode: () => overview.shown(),
         wakeConsumers: () => consumers?.wake(),
         wakeJobs: () => jobs?.wake(),
-        workerLost: killAtExit,
         workersStuck: (count: string) => killWhileStuck(note, Number(count)),
       };
     },

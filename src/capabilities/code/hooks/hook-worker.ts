@@ -6,9 +6,8 @@ import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
-import { endWorker } from "../end-worker.ts";
 import type { FailureReason } from "../failure.ts";
-import { followWorker } from "../stuck-workers.ts";
+import { endWorker, followWorker } from "../worker-ends.ts";
 import type { HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
 import type { CallInput } from "./run-call.ts";
@@ -108,11 +107,8 @@ export class HookWorker implements HookRunner {
   }
 
   call(place: string, input: CallInput): Promise<HookOutput> {
-    const until = this.#pausedUntil.get(place);
-    if (until !== undefined && performance.now() < until) {
-      const message = `${place} has ended its worker ${tooOften.ends} times in a minute. It runs again after ${tooOften.pauseMs / 1_000} s.`;
-      return Promise.resolve({ kind: "failed", reason: "exit", message });
-    }
+    const paused = this.#pauseOf(place);
+    if (paused !== undefined) return Promise.resolve(paused);
     const length = lengthOf(input);
     // A single call can be larger, because the limits of resources decide about it.
     const isFull = this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length;
@@ -236,7 +232,10 @@ export class HookWorker implements HookRunner {
       this.#noteEnd(culprit.message[1]);
       culprit.settle(failed);
     }
-    for (const call of this.#calls.values()) if (call.runs >= maxRuns) call.settle(failed);
+    for (const { runs, message, settle } of this.#calls.values()) {
+      const paused = this.#pauseOf(message[1]);
+      if (paused !== undefined || runs >= maxRuns) settle(paused ?? failed);
+    }
     this.#unsent = [...this.#calls.values()];
     if (this.#unsent.length > 0) this.#start(); // otherwise, the next call does
   }
@@ -245,10 +244,20 @@ export class HookWorker implements HookRunner {
     const now = performance.now();
     const recent = [...(this.#ends.get(place) ?? []), now].filter((at) => now - at < tooOften.withinMs);
     this.#ends.set(place, recent);
-    if (recent.length >= tooOften.ends) {
-      this.#pausedUntil.set(place, now + tooOften.pauseMs);
-      this.#ends.delete(place);
-    }
+    if (recent.length >= tooOften.ends) this.#pause(place);
+  }
+
+  /** The failure of every call of a hook that does not run now; `undefined` if it runs. */
+  #pauseOf(place: string): HookOutput | undefined {
+    const until = this.#pausedUntil.get(place);
+    if (until === undefined || performance.now() >= until) return undefined;
+    const message = `${place} does not run for ${tooOften.pauseMs / 1_000} s: it has ended its worker ${tooOften.ends} times in a minute, or its worker cannot be ended.`;
+    return { kind: "failed", reason: "exit", message };
+  }
+
+  #pause(place: string): void {
+    this.#pausedUntil.set(place, performance.now() + tooOften.pauseMs);
+    this.#ends.delete(place);
   }
 
   /** Ends a worker, because the call with this number takes too long. */
@@ -258,9 +267,11 @@ export class HookWorker implements HookRunner {
     if (!(await endWorker(worker, endMs))) this.#lose(worker, { reason: "time", message: "" });
   }
 
-  /** A worker cannot be ended. Calls do not wait for it. */
+  /** A worker cannot be ended. Calls do not wait for it, and its hook does not run for some time. */
   #lose(worker: Worker, how: Ending): void {
     if (this.#worker !== worker) return;
+    const place = this.#calls.get(this.#tooLong ?? 0)?.message[1];
+    if (place !== undefined) this.#pause(place); // each such worker takes a processor and memory
     this.#options.onEnd?.("lost");
     this.#ended(how);
   }

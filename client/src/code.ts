@@ -109,7 +109,7 @@ export class ConsumersClient {
     this.#send = send;
   }
 
-  /** All consumers of the configuration, and those that were removed from it less than 30 days ago. Throws NotFoundError if there are none. */
+  /** All consumers of the configuration, and those that were removed from it less than 30 days ago. Throws NotFoundError if the configuration has no consumer. */
   async list(options: CallOptions = {}): Promise<readonly ConsumerStatus[]> {
     return ((await get(this.#send, "/_consumers", options)) as { consumers: ConsumerStatus[] }).consumers;
   }
@@ -164,7 +164,7 @@ export class JobsClient {
     this.#send = send;
   }
 
-  /** All jobs of the configuration. Throws NotFoundError if there are none. */
+  /** All jobs of the configuration. Throws NotFoundError if the configuration has no job. */
   async list(options: CallOptions = {}): Promise<readonly Job[]> {
     return (await get(this.#send, "/_jobs", options)) as Job[];
   }

@@ -40,7 +40,7 @@ export async function commonJsOf(path: string, source: string): Promise<string> 
     .replaceAll(/\brequire\("(\.[^"]+)"\)/g, (_, to) => `require("${posix.join(posix.dirname(path), to)}")`);
 }
 
-/** The names that the code exports. The path of a source stands for all names of that source. */
+/** The names that the code exports. If it exports everything of another source, this has the path of that source. */
 function namesIn(code: string): string[] {
   const [, list = ""] = /^0 && \(module\.exports = \{([^}]*)\}\);/m.exec(code) ?? []; // esbuild writes it for Node
   return list

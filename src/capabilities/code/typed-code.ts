@@ -1,12 +1,10 @@
 /** Functions whose clients have the types of the declared collections. */
 import type { ResourceOf } from "holdfast-client";
 import type { GuardedDeclaration, OnlyMembersOf } from "../../access/access-declaration.ts";
-import type { Acting } from "./calls/acting.ts";
 import type { Consumer } from "./consumers/consumer.ts";
 import type { Job } from "./jobs/job.ts";
 import type { CodeMembers } from "./public.ts";
-import type { ResultOf, Route, RouteCall } from "./routes/route.ts";
-import type { RouteSchema } from "./routes/route-options.ts";
+import { type DeclareRoute, route } from "./routes/route.ts";
 
 type Declaration = GuardedDeclaration & CodeMembers;
 
@@ -17,29 +15,12 @@ export interface TypedCode<C extends Declarations> {
   /** The collections, as they were given. */
   readonly collections: C;
   /** As the function `route` of the package. `client` and `service` have the types of the collections. */
-  readonly route: <
-    const Path extends string,
-    const Body extends RouteSchema | "text" | undefined = undefined,
-    const Query extends RouteSchema | undefined = undefined,
-    const Response extends RouteSchema | undefined = undefined,
-    const As extends Acting | undefined = undefined,
-  >(
-    declared: Route<
-      Path,
-      Body,
-      Query,
-      Response,
-      As,
-      (
-        call: RouteCall<Path, Body, Query, As, { readonly collections: C }>,
-      ) => ResultOf<Response> | Promise<ResultOf<Response>>
-    >,
-  ) => typeof declared;
+  readonly route: DeclareRoute<{ readonly collections: C }>;
   /** As the function `job` of the package. `client` and `service` have the types of the collections. */
   readonly job: (definition: Job<{ readonly collections: C }>) => Job;
   /**
    * Returns the collections with these consumers, by the names of the collections and of the consumers. Their `event` and `client` have the
-   * types of the collections. Throws an Error if no collection has the name.
+   * types of the collections. Throws an Error if no collection has the name, or if it has a consumer of the same name.
    */
   readonly withConsumers: (
     consumers: {
@@ -59,7 +40,7 @@ export function typedCode<const C extends Declarations>(
 ): TypedCode<C> {
   return {
     collections,
-    route: (declared) => declared,
+    route,
     job: (definition) => definition as Job,
     withConsumers: (consumers) => withConsumers(collections, consumers) as C,
   };
@@ -69,8 +50,15 @@ function withConsumers(
   collections: Declarations,
   consumers: Readonly<Record<string, Declaration["after"]>>,
 ): Declarations {
-  const unknown = Object.keys(consumers).find((name) => !Object.hasOwn(collections, name));
-  if (unknown !== undefined) throw new Error(`withConsumers: no collection has the name "${unknown}".`);
+  for (const [name, added] of Object.entries(consumers)) {
+    const declared = Object.hasOwn(collections, name) ? collections[name] : undefined;
+    if (declared === undefined) throw new Error(`withConsumers: no collection has the name "${name}".`);
+    const twice = Object.keys(added ?? {}).find((each) => Object.hasOwn(declared.after ?? {}, each));
+    if (twice !== undefined)
+      throw new Error(
+        `withConsumers: the collection "${name}" has a consumer "${twice}" already, in its member after.`,
+      );
+  }
   return Object.fromEntries(
     Object.entries(collections).map(([name, declared]) => {
       const after = { ...declared.after, ...consumers[name] };

@@ -88,7 +88,7 @@ test("hooks and computed attributes have spans in the span of their request", as
   }
 });
 
-test("a failure is an error without its message, and a refusal is none", async () => {
+test("the span of a failure is an error without a message, and that of a refusal is no error", async () => {
   const failed = await (await inTrace("POST", "orders", { n: -1 })).span("before orders");
   assert.deepEqual([failed.status, failed.attributes["error.type"]], [2, "throw"]);
   assert.doesNotMatch(JSON.stringify(failed), /secret/);

@@ -105,9 +105,10 @@ test("at most 100 failures are kept, the latest ones", async (t) => {
 
 test("only administrators see it", async (t) => {
   const auth = 'auth: { keys: true, administrators: [{ role: "admin" }] },';
-  const module = "export default { AUTH collections: { notes: { hooks: { validate() {} } } } };";
+  const module =
+    "export default { AUTH collections: { computed: { hooks: { before() {}, validate() {} } } } };";
   const open = await startFor(t, { module: module.replace("AUTH", "") });
-  assert.deepEqual(counts(await seen(open)), ["validate notes 0 0"]);
+  assert.deepEqual(counts(await seen(open)), ["before computed 0 0", "validate computed 0 0"]);
   const guarded = await startFor(t, { module: module.replace("AUTH", auth) });
   assert.equal((await guarded.send({ path: "/api/v1/_code" })).status, 404);
   const plain = await startFor(t, { collections: { notes: {} } });

@@ -17,6 +17,12 @@ test("withConsumers adds consumers to collections, and keeps those that they hav
   assert.deepEqual(withConsumers({}), collections);
 });
 
+test("withConsumers replaces no consumer", () => {
+  const { withConsumers } = typedCode({ notes: { after: { first } } });
+  const message = /the collection "notes" has a consumer "first" already, in its member after/;
+  assert.throws(() => withConsumers({ notes: { first: { run } } }), message);
+});
+
 test("withConsumers refuses the name of no collection", () => {
   const { withConsumers } = typedCode({ notes: {} });
   assert.throws(() => withConsumers({ note: {} } as object), /no collection has the name "note"/);

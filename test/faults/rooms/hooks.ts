@@ -76,7 +76,7 @@ export const hookFaults: readonly Fault[] = [
     what: "A hook that always ends its worker starves the other hooks.",
     noticedBy: "test/capabilities/code/hook-failures",
     test: "a hook that ends its worker five times in a minute fails at once, and other hooks still run",
-    replacements: [["if (recent.length >= tooOften.ends) {", "if (recent.length > tooOften.ends) {"]],
+    replacements: [["if (recent.length >= tooOften.ends) this.#pause(place);", ""]],
   },
   {
     name: "hook-sees-overtaken",

@@ -37,7 +37,9 @@ export class Overview {
 
   /** `places`: those of all functions in the configuration. */
   constructor(places: readonly string[], own: CodeMeter) {
-    this.#places = [...new Set(places.map((place) => place.replace(/(\.computed)\..*$/, "$1")))];
+    this.#places = [
+      ...new Set(places.map((place) => place.replace(/^(collections\.[^.]+\.computed)\..*$/, "$1"))),
+    ];
     this.#own = own;
   }
 

@@ -91,11 +91,10 @@ type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
 
 type ValueOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> : undefined;
 
-/** What the function of a route with this schema returns. */
-export type ResultOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> | Responded : unknown;
+type ResultOf<Schema> = Schema extends RouteSchema ? FromSchema<Schema> | Responded : unknown;
 
-/** Returns the declaration of a route. It gives the function the types of the path, the schemas and `as`. */
-export function route<
+/** Declares a route. `C`: the type of a configuration, whose collections its clients know. */
+export type DeclareRoute<C extends { readonly collections?: object } = Record<never, never>> = <
   const Path extends string,
   const Body extends RouteSchema | "text" | undefined = undefined,
   const Query extends RouteSchema | undefined = undefined,
@@ -108,8 +107,9 @@ export function route<
     Query,
     Response,
     As,
-    (call: RouteCall<Path, Body, Query, As>) => ResultOf<Response> | Promise<ResultOf<Response>>
+    (call: RouteCall<Path, Body, Query, As, C>) => ResultOf<Response> | Promise<ResultOf<Response>>
   >,
-): typeof declared {
-  return declared;
-}
+) => typeof declared;
+
+/** Returns the declaration of a route. It gives the function the types of the path, the schemas and `as`. */
+export const route: DeclareRoute = (declared) => declared;

@@ -4,8 +4,8 @@ import { notifications } from "@mantine/notifications";
 import { IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { CodeFailure, CodeFunction, ConsumerDelivery, ConsumerStatus, Job } from "holdfast-client";
-import { useState } from "react";
-import { formatTime, shortId } from "../parts/formats.ts";
+import { type ReactNode, useState } from "react";
+import { formatTime } from "../parts/formats.ts";
 import { Head } from "../parts/head.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/value.tsx";
@@ -14,6 +14,7 @@ import { messageOf } from "../service/errors.ts";
 import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
+import { DeliveryRow, DeliveryTable } from "./deliveries.tsx";
 import { Waiting } from "./frame.tsx";
 
 const own = administrationTexts.code;
@@ -38,8 +39,22 @@ export function CodePage() {
       {functions.length > 0 && (
         <div className="health">
           <Functions functions={functions} />
-          {has("consumer") && <Consumers />}
-          {has("job") && <Jobs />}
+          {has("consumer") && (
+            <Cards
+              title={own.consumers}
+              queryKey={consumersKey}
+              read={(signal) => client.$consumers.list({ signal })}
+              card={(consumer) => <ConsumerCard key={consumer.name} consumer={consumer} />}
+            />
+          )}
+          {has("job") && (
+            <Cards
+              title={own.jobs}
+              queryKey={jobsKey}
+              read={(signal) => client.$jobs.list({ signal })}
+              card={(job) => <JobCard key={job.name} job={job} />}
+            />
+          )}
           <Failures failures={failures} />
         </div>
       )}
@@ -93,22 +108,25 @@ function millisecondsText(milliseconds: number): string {
   return `${milliseconds.toLocaleString("en", { maximumFractionDigits: digits })} ms`;
 }
 
-function Consumers() {
+interface CardsProps<Item> {
+  title: string;
+  queryKey: string[];
+  read(signal: AbortSignal): Promise<readonly Item[]>;
+  card(item: Item): ReactNode;
+}
+
+function Cards<Item>({ title, queryKey, read, card }: CardsProps<Item>) {
   const { data, error, refetch } = useQuery({
-    queryKey: consumersKey,
-    queryFn: ({ signal }) => client.$consumers.list({ signal }),
+    queryKey,
+    queryFn: ({ signal }) => read(signal),
     refetchInterval: everyMs,
   });
   return (
     <>
-      <h2 className="health-title">{own.consumers}</h2>
+      <h2 className="health-title">{title}</h2>
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Waiting />}
-      <ul className="webhooks code-list">
-        {data?.map((consumer) => (
-          <ConsumerCard key={consumer.name} consumer={consumer} />
-        ))}
-      </ul>
+      <ul className="webhooks code-list">{data?.map(card)}</ul>
     </>
   );
 }
@@ -183,73 +201,27 @@ function Deliveries({ name }: { name: string }) {
   if (data === undefined) return <Waiting />;
   if (data.length === 0) return <p className="webhook-note soft">{own.noDeliveries}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls
-    <section className="deliveries" aria-label={own.deliveries(name)} tabIndex={0}>
-      <table className="grid plain">
-        <thead>
-          <tr>
-            <th>{own.state}</th>
-            <th>{own.event}</th>
-            <th>{own.id}</th>
-            <th>{own.time}</th>
-            <th className="num">{own.attempts}</th>
-            <th className="num">{own.duration}</th>
-            <th>
-              <span className="sr-only">{own.actions}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((delivery) => (
-            <Delivery key={delivery.event} consumer={name} delivery={delivery} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <DeliveryTable label={own.deliveries(name)} first={own.state}>
+      {data.map((delivery) => (
+        <Delivery key={delivery.event} consumer={name} delivery={delivery} />
+      ))}
+    </DeliveryTable>
   );
 }
 
-const tones = { delivered: "green", retrying: "amber", dead: "red" };
-
 function Delivery({ consumer, delivery }: { consumer: string; delivery: ConsumerDelivery }) {
-  const { event, type, state, attempts, milliseconds, time, error, next } = delivery;
-  const [isOpen, setOpen] = useState(false);
-  return (
+  const { event, state, error, next } = delivery;
+  const actions = (
     <>
-      <tr>
-        <td>
-          <button
-            type="button"
-            className="delivery-open"
-            aria-expanded={isOpen}
-            aria-label={`${own.deliveryStates[state]}. ${own.details(event)}`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <IconChevronRight size={13} className="turn" aria-hidden="true" />
-            <span className={`tag ${tones[state]}`}>{own.deliveryStates[state]}</span>
-          </button>
-        </td>
-        <td>{type}</td>
-        <td className="id" title={event}>
-          {shortId(event, 6, 4)}
-        </td>
-        <td className="quiet">{time !== null && <Time text={time} />}</td>
-        <td className="num">{attempts}</td>
-        <td className="num">{milliseconds.toLocaleString("en")} ms</td>
-        <td className="end">
-          {state !== "delivered" && <Change what="retry" consumer={consumer} event={event} />}
-          {state === "retrying" && <Change what="skip" consumer={consumer} event={event} />}
-        </td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={7} className="wrap detail">
-            {next !== null && <p>{own.next(formatTime(next))}</p>}
-            {error !== null && <Stack text={error} />}
-          </td>
-        </tr>
-      )}
+      {state !== "delivered" && <Change what="retry" consumer={consumer} event={event} />}
+      {state === "retrying" && <Change what="skip" consumer={consumer} event={event} />}
     </>
+  );
+  return (
+    <DeliveryRow delivery={delivery} tag={own.deliveryStates[state]} actions={actions}>
+      {next !== null && <p>{administrationTexts.deliveries.next(formatTime(next))}</p>}
+      {error !== null && <Stack text={error} />}
+    </DeliveryRow>
   );
 }
 
@@ -264,26 +236,6 @@ function Change({ what, consumer, event }: { what: "retry" | "skip"; consumer: s
     <Button size="compact-xs" variant="default" ml={6} loading={isPending} onClick={() => mutate()}>
       {own[what]}
     </Button>
-  );
-}
-
-function Jobs() {
-  const { data, error, refetch } = useQuery({
-    queryKey: jobsKey,
-    queryFn: ({ signal }) => client.$jobs.list({ signal }),
-    refetchInterval: everyMs,
-  });
-  return (
-    <>
-      <h2 className="health-title">{own.jobs}</h2>
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Waiting />}
-      <ul className="webhooks code-list">
-        {data?.map((job) => (
-          <JobCard key={job.name} job={job} />
-        ))}
-      </ul>
-    </>
   );
 }
 

@@ -13,15 +13,15 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import type { Webhook, WebhookDelivery, WebhookStatus, WebhookTest } from "holdfast-client";
 import { useState } from "react";
-import { formatTime, shortId } from "../parts/formats.ts";
+import { formatTime } from "../parts/formats.ts";
 import { Head } from "../parts/head.tsx";
 import { Dots, Item } from "../parts/menu.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
-import { Time } from "../parts/value.tsx";
 import { messageOf } from "../service/errors.ts";
 import { queries, useAction } from "../service/queries.ts";
 import { client } from "../service/session.ts";
 import { administrationTexts, listTexts } from "../texts.ts";
+import { DeliveryRow, DeliveryTable } from "./deliveries.tsx";
 import { Waiting } from "./frame.tsx";
 import { RemoveDialog, RotateSecretDialog, WebhookDialog, webhooksKey } from "./webhook-dialog.tsx";
 
@@ -177,73 +177,26 @@ export function Deliveries({ webhook: { id, url } }: { webhook: Webhook }) {
   if (data === undefined) return <Waiting />;
   if (data.length === 0) return <p className="webhook-note soft">{own.noDeliveries}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls
-    <section className="deliveries" aria-label={own.deliveries(url)} tabIndex={0}>
-      <table className="grid plain">
-        <thead>
-          <tr>
-            <th>{own.response}</th>
-            <th>{own.event}</th>
-            <th>{own.id}</th>
-            <th>{own.time}</th>
-            <th className="num">{own.attempts}</th>
-            <th className="num">{own.duration}</th>
-            <th>
-              <span className="sr-only">{own.sendAgain}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((delivery) => (
-            <Delivery key={delivery.event} webhookId={id} delivery={delivery} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <DeliveryTable label={own.deliveries(url)} first={own.response}>
+      {data.map((delivery) => (
+        <Delivery key={delivery.event} webhookId={id} delivery={delivery} />
+      ))}
+    </DeliveryTable>
   );
 }
 
-const tones = { delivered: "green", retrying: "amber", dead: "red" };
-
 function Delivery({ webhookId, delivery }: { webhookId: string; delivery: WebhookDelivery }) {
-  const { event, type, state, status, attempts, milliseconds, time } = delivery;
-  const [isOpen, setOpen] = useState(false);
+  const { event, state, status, next } = delivery;
   return (
-    <>
-      <tr>
-        <td>
-          <button
-            type="button"
-            className="delivery-open"
-            aria-expanded={isOpen}
-            aria-label={`${status ?? own.noAnswer}. ${own.details(event)}`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <IconChevronRight size={13} className="turn" aria-hidden="true" />
-            <span className={`tag ${tones[state]}`}>{status ?? own.noAnswer}</span>
-          </button>
-        </td>
-        <td>{type}</td>
-        <td className="id" title={event}>
-          {shortId(event, 6, 4)}
-        </td>
-        <td className="quiet">
-          <Time text={time} />
-        </td>
-        <td className="num">{attempts}</td>
-        <td className="num">{milliseconds.toLocaleString("en")} ms</td>
-        <td className="end">{state !== "delivered" && <SendAgain id={webhookId} event={event} />}</td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={7} className="wrap detail">
-            {delivery.next !== null && <p>{own.next(formatTime(delivery.next))}</p>}
-            {state === "dead" && <p>{own.dead}</p>}
-            <Outcome attempt={delivery} />
-          </td>
-        </tr>
-      )}
-    </>
+    <DeliveryRow
+      delivery={delivery}
+      tag={status ?? own.noAnswer}
+      actions={state !== "delivered" && <SendAgain id={webhookId} event={event} />}
+    >
+      {next !== null && <p>{administrationTexts.deliveries.next(formatTime(next))}</p>}
+      {state === "dead" && <p>{own.dead}</p>}
+      <Outcome attempt={delivery} />
+    </DeliveryRow>
   );
 }
 

@@ -1,41 +1,23 @@
 /** Traces: with the SDK of OpenTelemetry, a real exporter, and a collector. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { context, propagation, SpanKind, trace } from "@opentelemetry/api";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { fastify } from "fastify";
 import { createClient } from "holdfast-client";
 import { holdfast } from "../../src/index.ts";
 import { startReceiver } from "../capabilities/webhooks/http/receiver.ts";
 import { makeFolder } from "../folder.ts";
-import { type CollectedSpan, kinds, startCollector } from "../traces/collector.ts";
+import { kinds } from "../traces/collector.ts";
+import { startTracing } from "../traces/tracing.ts";
 import { until } from "../until.ts";
 import { startFor } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
 
-const collector = await startCollector();
-const provider = new NodeTracerProvider({
-  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: collector.url }))],
-});
-provider.register();
-after(async () => {
-  await provider.shutdown();
-  await collector.close();
-});
+const tracing = await startTracing();
+const { spanOf } = tracing;
 
 const system = isOnPostgres ? "postgresql" : "sqlite";
-
-/** Waits for a span that the service made. */
-async function spanOf(isIt: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {
-  const find = () => collector.spans.find((span) => span.scope === "holdfast" && isIt(span));
-  await until("the span is collected", async () => {
-    await provider.forceFlush();
-    return find() !== undefined;
-  });
-  return find() as CollectedSpan;
-}
 
 const traceparent = (traceId: string, spanId = "00f067aa0ba902b7") => `00-${traceId}-${spanId}-01`;
 

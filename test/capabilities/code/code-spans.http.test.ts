@@ -1,23 +1,12 @@
 /** Traces of code: with the SDK of OpenTelemetry, a real exporter, and a collector. */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
+import { test } from "node:test";
 import { startServiceForFile } from "../../http/service.ts";
-import { type CollectedSpan, kinds, startCollector } from "../../traces/collector.ts";
-import { until } from "../../until.ts";
+import { kinds } from "../../traces/collector.ts";
+import { startTracing } from "../../traces/tracing.ts";
 
-const collector = await startCollector();
-const provider = new NodeTracerProvider({
-  spanProcessors: [
-    new BatchSpanProcessor(new OTLPTraceExporter({ url: collector.url }), { maxQueueSize: 10_000 }),
-  ],
-});
-provider.register();
-after(async () => {
-  await provider.shutdown();
-  await collector.close();
-});
+const tracing = await startTracing();
+const { spanOf } = tracing;
 
 const service = await startServiceForFile({
   module: `
@@ -48,16 +37,6 @@ export default defineConfig({
 `,
   isWatched: false,
 });
-
-/** Waits for a span that the service made. */
-async function spanOf(isIt: (span: CollectedSpan) => boolean): Promise<CollectedSpan> {
-  const find = () => collector.spans.find((span) => span.scope === "holdfast" && isIt(span));
-  await until("the span is collected", async () => {
-    await provider.forceFlush();
-    return find() !== undefined;
-  });
-  return find() as CollectedSpan;
-}
 
 let traces = 0;
 
@@ -101,7 +80,7 @@ test("a request has at most 100 spans of hooks", async () => {
   const { status, span } = await inTrace("POST", "_batch", { operations });
   assert.equal(status, 200);
   const { traceId } = await span("POST /api/v1/_batch");
-  const all = collector.spans.filter(
+  const all = tracing.spans.filter(
     (each) => each.traceId === traceId && each.attributes["holdfast.code.kind"] !== undefined,
   );
   assert.equal(all.length, 100);

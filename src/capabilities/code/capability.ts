@@ -75,12 +75,14 @@ export const code = define({
   explainFault: explainComputed,
   settings: (get, { file, cwd, declared, content }): CodeSettings => {
     const own = get("code.file");
-    if (own !== undefined && file !== undefined) throw new StartError(onlyInApplications);
     if (file !== undefined && extname(file) === ".json") {
       requireNone(["hooks", "computed", "after"], declared);
       requireNoJobs(get("jobs"));
     }
     const faults = new StartFaults();
+    faults.read([], () => {
+      if (own !== undefined && file !== undefined) throw new StartError(onlyInApplications);
+    });
     const collections = faults.read(["collections"], () =>
       readDeclared(declared("hooks"), "hooks", readHooks),
     );

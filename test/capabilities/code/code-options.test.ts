@@ -62,8 +62,8 @@ test("in an application, an async hook is a fault too", async () => {
 
 test("only an application can say which file its workers import", async () => {
   await assert.rejects(
-    read('{ a: {} }, code: { file: "other.mjs" }'),
-    /code\.file: only an application can set it\. This service imports its own configuration file\./,
+    read('{ a: { hooks: 5 } }, code: { file: "other.mjs" }'),
+    /collections\.a\.hooks must be an object.*code\.file: only an application can set it\. This service imports its own configuration file\./s,
   );
 });
 

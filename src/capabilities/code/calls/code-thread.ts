@@ -1,6 +1,7 @@
 /** The thread in which functions that may wait run. Its clients send their requests to the service, which answers them in messages. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { InsideFetch, InsideRequest, InsideResponse } from "../../../http/inside.ts";
+import { lowerThreadPriority } from "../../../program.ts";
 import { functionAt, loadModule } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
 import { callUser, optionsFor } from "./user-call.ts";
@@ -49,6 +50,7 @@ interface Running {
 
 async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData): Promise<void> {
   const tell = (message: FromCodeThread) => port.postMessage(message);
+  lowerThreadPriority();
   const configuration = await loadModule(module);
   // Such as a request that nothing awaits. It is no reason to end the calls of others.
   process.on("unhandledRejection", (error) =>

@@ -1,5 +1,6 @@
 /** The thread in which hooks run. It gets the calls of one turn of the event loop in one message, and answers them in one. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { lowerThreadPriority } from "../../../program.ts";
 import { loadModule } from "../user-functions.ts";
 import type { HookOutput } from "./hook-call.ts";
 import { type CallInput, runCall } from "./run-call.ts";
@@ -22,6 +23,7 @@ export type FromHookThread = { kind: "loaded" } | { kind: "answers"; answers: re
 export type HookAnswer = readonly [number: number, output: HookOutput];
 
 async function run(port: MessagePort, { module, current }: HookThreadData): Promise<void> {
+  lowerThreadPriority();
   const configuration = await loadModule(module);
   const answer = ([number, place, input]: HookMessage): HookAnswer => {
     Atomics.store(current, 0, number);

@@ -185,7 +185,7 @@ export const problems = {
   CODE_FAILED: {
     status: 500,
     meaning:
-      'The code of this service failed, and nothing was written. Its log has the cause, marked with the "instance" of this problem.',
+      'The code of this service failed. The detail says whether it may have changed something. The log has the cause, marked with the "instance" of this problem.',
   },
   INTERNAL: {
     status: 500,

@@ -131,7 +131,7 @@ export const code = define({
 const onlyInApplications = [
   {
     path: ["code", "file"],
-    text: "code.file: only an application can set it. This service imports its own configuration file.",
+    text: "code.file is only for an application that embeds the service. This service imports its own configuration file. Remove code.file.",
   },
 ];
 

@@ -19,7 +19,7 @@ export function requireSynchronous(value: unknown, place: string): void {
   requireFunction(value, place);
   if (isAsyncFunction(value))
     throw new StartError(
-      `${place} is async, and cannot wait. Remove "async". For what needs input or output, use a consumer or a route.`,
+      `${place} is async, but it must be synchronous. Remove "async". To call other services, use a consumer or a route.`,
     );
 }
 

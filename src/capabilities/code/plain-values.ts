@@ -42,7 +42,8 @@ function copyOf(value: unknown, at: At, ancestors: ReadonlySet<object>): unknown
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (typeof value !== "object" || types.isProxy(value)) throw wrong(value, at);
   if (ancestors.has(value)) throw new WrongResult(`${textOf(at)} contains itself.`);
-  if (ancestors.size > maxDepth) throw new WrongResult(`${textOf(at)} is nested too deeply.`);
+  if (ancestors.size > maxDepth)
+    throw new WrongResult(`${textOf(at)} has more than ${maxDepth} levels. Return fewer.`);
   const within = new Set(ancestors).add(value);
   const below = (name: string | number) => ({ ...at, place: `${at.place}/${name}` });
   if (Array.isArray(value)) return Array.from(value, (item: unknown, n) => copyOf(item, below(n), within));
@@ -53,10 +54,7 @@ function copyOf(value: unknown, at: At, ancestors: ReadonlySet<object>): unknown
     Object.getOwnPropertyDescriptors(value),
   )) {
     if (enumerable !== true) continue;
-    if (get !== undefined)
-      throw new WrongResult(
-        `${textOf(below(name))} has a function that gets its value. Return plain values.`,
-      );
+    if (get !== undefined) throw new WrongResult(`${textOf(below(name))} is a getter. Return plain values.`);
     copy[name] = copyOf(inner, below(name), within);
   }
   return copy;
@@ -68,7 +66,7 @@ function wrong(value: unknown, at: At): WrongResult {
       ? "Leave the attribute out, or use null."
       : value instanceof Date
         ? "Use its toISOString()."
-        : "A resource has only values of JSON.";
+        : "Use only objects, arrays, texts, finite numbers, true, false and null.";
   return new WrongResult(`${textOf(at)} is ${nameOf(value)}. ${advice}`);
 }
 

@@ -22,7 +22,7 @@ const faults: readonly (readonly [collections: string, message: RegExp])[] = [
   ["{ a: { hooks: { before: 5 } } }", /collections\.a\.hooks\.before must be a function, not 5/],
   [
     "{ a: { hooks: { before: async () => {} } } }",
-    /collections\.a\.hooks\.before is async, and cannot wait\. Remove "async"\. For what needs input or output, use a consumer or a route\./,
+    /collections\.a\.hooks\.before is async, but it must be synchronous\. Remove "async"\. To call other services, use a consumer or a route\./,
   ],
   ["{ a: { hooks: { async validate() {} } } }", /collections\.a\.hooks\.validate is async/],
   ['{ a: { hooks: { before: { $function: "x" } } } }', /collections\.a\.hooks\.before must be a function/],
@@ -63,7 +63,7 @@ test("in an application, an async hook is a fault too", async () => {
 test("only an application can say which file its workers import", async () => {
   await assert.rejects(
     read('{ a: { hooks: 5 } }, code: { file: "other.mjs" }'),
-    /collections\.a\.hooks must be an object.*code\.file: only an application can set it\. This service imports its own configuration file\./s,
+    /collections\.a\.hooks must be an object.*code\.file is only for an application that embeds the service\. This service imports its own configuration file\. Remove code\.file\./s,
   );
 });
 

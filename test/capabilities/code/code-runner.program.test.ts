@@ -171,7 +171,7 @@ for (const [where, open] of [
     await resultOf(runner, "keep", { clients: { client: await openInside(t) } });
     assert.match(
       String(await resultOf(runner, "late")),
-      /^The call of routes\.keep\.run has ended\. Its clients send no further request\./,
+      /^The call of routes\.keep\.run has ended\. Await each request in the function\. The function can send no more requests\./,
     );
   });
 
@@ -185,7 +185,7 @@ for (const [where, open] of [
     const used = String(await resultOf(runner, "slowUse", { timeoutMs: 1, clients }));
     assert.match(
       used,
-      /^routes\.slowUse\.run has taken longer than 1 ms\. Its clients send no further request\./,
+      /^routes\.slowUse\.run has taken longer than 1 ms\. The function can send no more requests\./,
     );
     assert.equal(
       await resultOf(runner, "slow", { signal: AbortSignal.abort() }),
@@ -230,7 +230,10 @@ test("too many workers with calls that hang are ended", async (t) => {
     others.push(runner.run(call("slow")));
     await runner.run(call("hang", { timeoutMs: 1 }));
   }
-  assert.equal(failureOf((await others[0]) as CodeOutcome).message, "Too much code did not end in time.");
+  assert.equal(
+    failureOf((await others[0]) as CodeOutcome).message,
+    "Other calls did not end in time, so the service has ended this thread.",
+  );
 });
 
 for (const [name, reason, message] of [

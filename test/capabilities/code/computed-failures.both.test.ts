@@ -38,7 +38,7 @@ export default defineConfig({
 const reasons = {
   throws: /total: Error: secret reason/,
   waits: /total: value returned a promise/,
-  refuses: /total: value refused the write/,
+  refuses: /total: value called refuse\(\) or forbid\(\)/,
   date: /The value of total is an object of Date\. Use its toISOString\(\)/,
   nan: /The value of total is NaN/,
   cycle: /The value of total at \/self contains itself/,

@@ -57,7 +57,7 @@ for (const [what, source, ...faults] of [
   [
     "an async function",
     total('from: ["lines"], value: async () => 1'),
-    `${at}.total.value is async, and cannot wait. Remove "async". For what needs input or output, use a consumer or a route.`,
+    `${at}.total.value is async, but it must be synchronous. Remove "async". To call other services, use a consumer or a route.`,
   ],
   [
     "a misspelled option",
@@ -131,7 +131,7 @@ for (const [what, source, ...faults] of [
     orders(
       `computed: { ${Array.from({ length: 21 }, (_, n) => `a${n}: { from: ["x"], value }`).join(", ")} }`,
     ),
-    `${at} has 21 attributes. A collection can have 20.`,
+    `${at} has 21 attributes. A collection can have at most 20.`,
   ],
   [
     "a schema that is no schema",

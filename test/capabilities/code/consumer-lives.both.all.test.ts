@@ -77,7 +77,10 @@ test("a renamed consumer is new, and the former one is shown as removed for 30 d
   const [second, first] = await world.statuses();
   assert.deepEqual([second?.name, second?.state], ["orders/second", "active"]);
   assert.deepEqual([first?.name, first?.state], ["orders/first", "removed"]);
-  assert.match(String(first?.reason), /^The configuration no longer has it, since 20/);
+  assert.match(
+    String(first?.reason),
+    /^The configuration no longer has this consumer\. The service noticed this at 20/,
+  );
   await world.stop();
   now += 29 * dayMs;
   await world.start(after(named("first"), named("second")), options);

@@ -57,7 +57,7 @@ const faults: readonly [jobs: string, ...expected: RegExp[]][] = [
   ['{ a: { cron: "0 7 * * *", run: "code" } }', /^jobs\.a\.run must be a function/],
   [
     'Object.fromEntries(Array.from({ length: 101 }, (_, n) => ["job" + n, { cron: "0 7 * * *", run() {} }]))',
-    /^jobs has 101 jobs\. A service can have 100\.$/,
+    /^jobs has 101 jobs\. A service can have at most 100\.$/,
   ],
 ];
 

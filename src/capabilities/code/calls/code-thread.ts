@@ -98,7 +98,7 @@ async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData):
     const find = () => functionAt(configuration, place);
     const outcome = await callUser(find, argument, optionsFor(place, use));
     running.delete(call);
-    use.end(`The call of ${place} has ended.`);
+    use.end(`The call of ${place} has ended. Await each request in the function.`);
     tell({ kind: "ended", call, outcome });
   };
 

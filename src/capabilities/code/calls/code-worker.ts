@@ -65,7 +65,8 @@ export class CodeWorker implements CodeRunner {
     this.#current = undefined;
     this.#old.push(thread);
     thread.retire();
-    if (this.#old.length > maxOld) void this.#old[0]?.end("Too much code did not end in time.");
+    if (this.#old.length > maxOld)
+      void this.#old[0]?.end("Other calls did not end in time, so the service has ended this thread.");
   }
 }
 

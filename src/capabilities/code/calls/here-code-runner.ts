@@ -60,7 +60,7 @@ export class HereCodeRunner implements CodeRunner {
     ]);
     time.stop();
     this.#stopping.signal.removeEventListener("abort", onStop);
-    use.end(`The call of ${place} has ended.`);
+    use.end(`The call of ${place} has ended. Await each request in the function.`);
     return structuredClone(outcome);
   }
 

@@ -26,10 +26,7 @@ export class ClientUse {
 
   /** Throws an Error if the clients can send no further request. */
   requireOpen(): void {
-    if (this.#end !== undefined)
-      throw new Error(
-        `${this.#end} Its clients send no further request. Await each request in the function.`,
-      );
+    if (this.#end !== undefined) throw new Error(`${this.#end} The function can send no more requests.`);
     if (this.#sent < this.#most) return;
     throw new Error(
       `One call of ${this.#place} can send ${this.#most} requests. Send several operations in one request with $batch.`,

@@ -22,7 +22,9 @@ export function computeAll(find: (attribute: string) => UserFunction, input: Com
       if (value !== undefined) values[name] = plainCopy(value, `The value of ${name}`);
     } catch (error) {
       const { reason, message, refusal } = failureOf(error);
-      const what = refusal ? "value refused the write. It only computes: refuse in hooks.validate." : message;
+      const what = refusal
+        ? "value called refuse() or forbid(). Only hooks can: use hooks.validate."
+        : message;
       return { kind: "failed", reason, message: `${name}: ${what}` };
     }
   }
@@ -33,7 +35,10 @@ function compute(value: UserFunction, own: Record<string, unknown>): unknown {
   const result = value(own as never);
   if (!types.isPromise(result)) return result;
   result.catch(() => {}); // Otherwise, its rejection would end the worker.
-  throw new WrongResult("value returned a promise. It cannot wait: use a consumer or a route.", "promise");
+  throw new WrongResult(
+    "value returned a promise. It must be synchronous. To call other services, use a consumer or a route.",
+    "promise",
+  );
 }
 
 /** Each function gets its own copy, so that none sees what another one has changed. */

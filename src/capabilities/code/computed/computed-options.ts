@@ -20,7 +20,9 @@ export function readComputed(value: unknown, place: string): ComputedAttributes 
     throw mustBe(place, 'an object such as { "total": { "from": ["lines"], "value": … } }', value);
   const names = Object.keys(value);
   if (names.length > maxComputed)
-    throw new StartError(`${place} has ${names.length} attributes. A collection can have ${maxComputed}.`);
+    throw new StartError(
+      `${place} has ${names.length} attributes. A collection can have at most ${maxComputed}.`,
+    );
   const attributes = new Map(
     readMembers(value, (each, name) => {
       requireName(name, `${place}.${name}`);

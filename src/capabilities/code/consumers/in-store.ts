@@ -23,7 +23,7 @@ export const consumersInStore = {
     const removed = (await registeredIn(reader)).filter(({ id }) => !declared.has(id));
     return removed.map(
       ({ id }) =>
-        `${id}: the store keeps the position of this consumer, and the configuration no longer has it. If it has a new name, it begins with new changes. The store forgets it 30 days after the first start without it`,
+        `${id}: the store keeps the position of this consumer, and the configuration no longer has it. If you have renamed it, the consumer with the new name begins with new changes. The store forgets it 30 days after the first start without it`,
     );
   },
 } satisfies InStore<CodeSettings>;

@@ -70,7 +70,10 @@ function conditionOf(
   enabled: boolean,
 ): [ConsumerStatus["state"], reason?: string] {
   if (consumer === undefined)
-    return ["removed", `The configuration no longer has it, since ${timeOf(registered?.removedAt)}.`];
+    return [
+      "removed",
+      `The configuration no longer has this consumer. The service noticed this at ${timeOf(registered?.removedAt)}.`,
+    ];
   if (!enabled)
     return state?.disabledReason === undefined ? ["disabled"] : ["disabled", state.disabledReason];
   if (readOnly) return ["paused", "The service is read-only."];

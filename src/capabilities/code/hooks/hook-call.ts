@@ -55,7 +55,7 @@ function outputOf(
   });
   if (types.isPromise(result)) {
     result.catch(() => {}); // Otherwise, its rejection would end the worker.
-    const message = `${kind} returned a promise. Hooks cannot wait: use a consumer or a route for what needs input or output.`;
+    const message = `${kind} returned a promise. Hooks must be synchronous. To call other services, use a consumer or a route.`;
     throw new WrongResult(message, "promise");
   }
   if (result === undefined) {

@@ -39,7 +39,8 @@ export function shownJobs(given: GivenJobs): object {
 /** The checked jobs. Throws StartError with the faults of all. */
 export function readJobs(given: GivenJobs): Jobs {
   const count = Object.keys(given).length;
-  if (count > mostJobs) throw new StartError(`jobs has ${count} jobs. A service can have ${mostJobs}.`);
+  if (count > mostJobs)
+    throw new StartError(`jobs has ${count} jobs. A service can have at most ${mostJobs}.`);
   return new Map(readMembers(given, readJob));
 }
 

@@ -157,7 +157,8 @@ export function parametersIn(path: string): string[] {
   return Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name]) => name as string);
 }
 
-const accessForms = '"public", "authenticated", or { role: … } or a list of these';
+const accessForms =
+  '"public", "authenticated", { role: "editor" }, or a list such as [{ role: "editor" }, { role: "clerk" }]';
 
 function readAccess(value: unknown, place: string): RouteSettings["access"] {
   if (value === undefined)
@@ -211,7 +212,7 @@ function readQuery(value: unknown, place: string): RouteSchema | undefined {
       continue;
     faults.add(
       ["properties", name],
-      `${place}.properties.${name} must have one of the types ${queryTypes.join(", ")}. The items of an array are no arrays.`,
+      `${place}.properties.${name} must have one of the types ${queryTypes.join(", ")}. The items of an array cannot be arrays.`,
     );
   }
   faults.throwIfAny();

@@ -140,7 +140,7 @@ function failure(
     return codeFailed(route, message);
   return new Problem(
     "OUTCOME_UNKNOWN",
-    "The code of this path did not end in time, or its worker was lost. It may have changed something.",
+    "The code of this path did not end in time, or its thread has ended. It may have changed something. Look at what it has changed before you repeat the request.",
     { cause: causeOf(route, message) },
   );
 }

@@ -79,7 +79,7 @@ export class Routes {
         ? undefined
         : await readBody(request, route.body, { validate: validators.body, limits: settings.limits });
     if (this.#running.size >= maxRunning)
-      throw new Problem("UNAVAILABLE", "Too many paths with code run at the same time. Try again.");
+      throw new Problem("UNAVAILABLE", "Too many requests to routes run at the same time. Try again.");
     const place = `routes.${name}.run`;
     const ending = new AbortController();
     const { promise: interrupted, resolve } = Promise.withResolvers<CodeOutcome>();

@@ -18,16 +18,19 @@ export interface Connected {
  */
 const graceMs = 1_000;
 
-/** Calls `callback` when the client has probably gone. Returns a function that stops this. */
+/** Calls `callback` when the client has probably gone, or soon if it has gone already. Returns a function that stops this. */
 export function onGone(request: Connected, callback: () => void): () => void {
   const { socket } = request;
   let timer: NodeJS.Timeout | undefined;
   const onEnd = () => {
     if (isRead(request)) timer = setTimeout(callback, graceMs);
   };
-  if (socket.readableEnded) onEnd();
+  let isWatched = true;
+  if (socket.destroyed) process.nextTick(() => isWatched && callback());
+  else if (socket.readableEnded) onEnd();
   socket.on("end", onEnd).on("close", callback);
   return () => {
+    isWatched = false;
     clearTimeout(timer);
     socket.off("end", onEnd).off("close", callback);
   };

@@ -175,6 +175,13 @@ export class Ticket implements Queued {
     return this.#admission.atWork.enter(this, () => bytes);
   }
 
+  /** Ends the turn of a large body: the request only waits from now on, and others can be worked on. Its content still counts as held. */
+  endWork(): void {
+    const { arriving, atWork } = this.#admission;
+    arriving.leave(this);
+    atWork.leave(this);
+  }
+
   /** Counts so many more bytes of content as held. Throws UNAVAILABLE while other requests hold too much. */
   addContent(bytes: number): void {
     // The response to a small patch can be large.
@@ -255,11 +262,9 @@ export class Ticket implements Queued {
 
   /** Gives back memory and turns. From now on, the response counts. */
   release(): void {
-    const { arriving, atWork } = this.#admission;
     this.#admission.held -= this.#content;
     this.#content = 0;
-    arriving.leave(this);
-    atWork.leave(this);
+    this.endWork();
     this.endRead();
   }
 

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { CallThread } from "../../../src/capabilities/code/calls/call-thread.ts";
 import {
   type CodeBounds,
   type CodeCall,
@@ -50,8 +51,10 @@ export default {
     hang: { run: forever },
     loop: { run: async () => { for (;;); } },
     exit: { run: async () => { process.exit(); } },
-    memory: { run: async () => { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); } },
+    memory: { run: async () => { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)); } },
     stray: { run: async () => { void Promise.reject(new Error("nobody awaits this")); return "fine"; } },
+    odd: { run: async () => { void Promise.reject(Object.create(null)); return "fine"; } },
+    bytes: { run: async ({ client }) => client.notes.import(new Uint8Array([0x69, 0x64, 0x0a, 0xe9]), { type: "text/csv" }).catch((error) => String(error.cause ?? error)) },
     crash: { run: async () => { setImmediate(() => { throw new Error("crashed"); }); await forever(); } },
   },
 };
@@ -258,7 +261,16 @@ test("a rejection that nothing handles is told, and ends no call", async (t) => 
   assert.equal(await resultOf(runner, "stray"), "fine");
   await until("the rejection is told", () => troubles.length === 1);
   assert.match(troubles[0] ?? "", /^Nothing handles an error of the code: Error: nobody awaits this/);
+  assert.equal(await resultOf(runner, "odd"), "fine");
+  await until("a value that is no error is told too", () => troubles.length === 2);
+  assert.match(troubles[1] ?? "", /It threw an object/);
   assert.equal(await resultOf(runner, "stray"), "fine");
+});
+
+test("a client refuses bytes that are not UTF-8, because they would change", async (t) => {
+  const { runner } = inWorker(t);
+  const clients = { client: await openInside(t) };
+  assert.match(String(await resultOf(runner, "bytes", { clients })), /can only send text in UTF-8/);
 });
 
 test("a module that cannot be loaded fails its calls, and the next call loads it again", async (t) => {
@@ -273,18 +285,13 @@ test("a module that cannot be loaded fails its calls, and the next call loads it
   assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
 });
 
-test("after a replacement, calls run the new code, and running calls go on", async (t) => {
-  const own = join(makeFolder(), "module.js");
-  writeFileSync(own, source);
-  const runner = new CodeWorker({ module: own, memoryMb: 32, prefix, bounds: tight });
-  t.after(() => runner.stop());
-  const stop = new AbortController();
-  const running = runner.run(call("slow", { signal: stop.signal }));
-  writeFileSync(own, "export default { routes: { add: { run: async () => 42 } } };");
-  runner.replace();
-  // The old worker may still have to load its module.
-  const result = await resultOf(runner, "add");
-  assert.equal(result, 42);
-  stop.abort();
-  assert.ok((await running).kind !== undefined);
+test("a worker that is being ended gets no further calls", async () => {
+  let hung = 0;
+  const { promise: hasEnded, resolve: onEnd } = Promise.withResolvers<unknown>();
+  const owner = { onHung: () => void hung++, onStray: () => {}, onEnd };
+  const thread = new CallThread({ module, memoryMb: 32, prefix, bounds: tight }, owner);
+  const ended = thread.end("The test is over.");
+  assert.equal(hung, 1, "before the worker has ended");
+  await ended;
+  assert.equal(await hasEnded, undefined);
 });

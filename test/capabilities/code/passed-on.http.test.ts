@@ -6,7 +6,7 @@ import { readExposition } from "../../metrics/exposition.ts";
 
 const source = `
 import { createClient } from "${import.meta.resolve("holdfast-client")}";
-import { defineConfig, forbid, refuse, route } from "holdfast";
+import { defineConfig, forbid, refuse, respond, route } from "holdfast";
 
 let kept;
 
@@ -47,6 +47,8 @@ export default defineConfig({
     keep: route({ ...open, path: "keep", run: ({ client }) => client.tags.get("none").catch((error) => void (kept = error)) }),
     again: route({ ...open, path: "again", run: () => { throw kept; } }),
     wrapped: route({ ...open, path: "wrapped", run: ({ client }) => client.tags.get("none").catch((cause) => { throw new Error("x", { cause }); }) }),
+    report: route({ ...open, path: "reports/{id}", run: ({ params }) => respond(400, params.id, { "content-type": params.id === "text" ? "text/plain" : "application/json" }) }),
+    ask: route({ ...open, path: "ask/{id}", run: ({ params, client }) => client.reports.get(params.id) }),
     other: route({
       ...open,
       path: "other",
@@ -133,6 +135,8 @@ test("a route does not pass on what the service refuses to others, or to the cod
   assert.deepEqual(await call(service, `remove/${id}`, undefined, "DELETE"), failed, "401");
   assert.deepEqual(await call(service, "create", { name: "fails" }), failed, "500 of a hook");
   assert.deepEqual(await call(service, "other"), failed, "of another server");
+  for (const body of ["text", "null", "1", '{"code":"OWN","detail":"x"}', '{"code":"toString","detail":"x"}'])
+    assert.deepEqual(await call(service, `ask/${encodeURIComponent(body)}`), failed, `of a route: ${body}`);
   assert.deepEqual(await call(service, "wrapped"), failed, "in another error");
   assert.deepEqual(await call(service, "keep"), { status: 204 });
   assert.deepEqual(await call(service, "again"), failed, "of another call");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type Service, type ServiceOptions, startFor } from "../../http/service.ts";
 import { usualThreads } from "../../threads/count.ts";
+import { until } from "../../until.ts";
 
 const declared = `
 const aborted = (signal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -51,6 +52,11 @@ export default defineConfig({
     status: route({ path: "status", access: "public", query: { type: "object", properties: { is: { type: "integer" } } }, run: ({ query }) => respond(query.is) }),
     long: route({ path: "long", access: "public", run: () => "a".repeat(17 * 1024 * 1024) }),
     wrong: route({ path: "wrong", access: "public", response: { type: "object", properties: { a: { type: "string" } } }, run: () => ({ a: 1 }) }),
+    wrongText: route({ path: "wrong-text", access: "public", response: { type: "object", properties: { a: { type: "string" } } }, query: { type: "object", properties: { type: { type: "string" } } }, run: ({ query }) => respond(200, '{"a":1}', { "content-type": query.type }) }),
+    waits: route({ method: "POST", path: "waits", access: "public", body: "text", as: "service", run: async ({ service, signal }) => {
+      await service.orders.create({ title: "waits" });
+      await aborted(signal);
+    } }),
     date: route({ path: "date", access: "public", run: () => ({ at: new Date(0) }) }),
     fails: route({ path: "fails", access: "public", run: () => { throw new Error("a secret of the code"); } }),
     refuses: route({ method: "POST", path: "refuses", access: "public", body: { type: "object" }, run: () => refuse("card.number", "is stolen", { code: "stolen" }) }),
@@ -225,6 +231,8 @@ test("a response that a route cannot give is 500, and its client learns nothing 
     "header?name=x%20a&value=b": /HTTP does not allow/,
     long: /larger than 16 MiB/,
     wrong: /does not match its schema: #\/a must be a string/,
+    "wrong-text?type=application/json": /does not match its schema: #\/a must be a string/,
+    "wrong-text?type=Application/JSON%20;charset=utf-8": /does not match its schema/,
     date: /The result at \/at is an object of Date/,
     fails: /a secret of the code/,
   };
@@ -234,6 +242,27 @@ test("a response that a route cannot give is 500, and its client learns nothing 
     assert.equal(problem.detail, "The code of this path failed. It may have changed something before.");
     if (usualThreads === 1) assert.match(reasons.pop() ?? "", reason); // other threads have a log of their own
   }
+});
+
+test("a response in another type than JSON need not match the schema", async (t) => {
+  const { send } = await start(t);
+  const { status, text } = await send({ path: "/api/v1/wrong-text?type=application/json-seq" });
+  assert.deepEqual([status, text], [200, '{"a":1}']);
+});
+
+test("routes that wait with large bodies keep no large write from its turn", async (t) => {
+  const { send, origin } = await start(t);
+  const over = new AbortController();
+  const body = "x".repeat(900_000);
+  const waiting = Array.from({ length: 8 }, () =>
+    fetch(`${origin}/api/v1/waits`, { method: "POST", body, signal: over.signal }).catch(() => {}),
+  );
+  const path = "/api/v1/orders?title=waits";
+  await until("all wait", async () => ((await send({ path })).json as unknown[]).length === 8);
+  const { status } = await send({ method: "POST", path: "/api/v1/orders", content: { title: body } });
+  assert.equal(status, 201);
+  over.abort();
+  await Promise.all(waiting);
 });
 
 test("refuse and forbid are errors of the request", async (t) => {

@@ -22,7 +22,7 @@ export interface CallThreadOptions {
 
 /** What the owner of a worker learns. */
 interface Owner {
-  /** A call has failed, and its code still runs: the worker should get no further calls. */
+  /** The worker should get no further calls: the code of one that has failed still runs, or the worker is being ended. */
   onHung(): void;
   /** Nothing handled an error of the code, and no call has it. */
   onStray(message: string): void;
@@ -138,6 +138,7 @@ export class CallThread {
 
   async #end(ending: Ending): Promise<void> {
     this.#ending ??= ending;
+    this.#owner.onHung();
     if (await endWorker(this.#worker, maxEndMs)) return;
     const message = `${ending.message} Its worker cannot be ended, and can need more and more memory. Restart the service.`;
     this.#ended({ ...ending, message, isAsked: false });

@@ -2,7 +2,7 @@
  * What the service has refused to the caller of a route, whose rights `client` has. If the function does not catch such an error, the route
  * responds with it.
  */
-import type { ProblemCode } from "../../../errors.ts";
+import { type ProblemCode, problems } from "../../../errors.ts";
 import type { InsideResponse } from "../../../http/inside.ts";
 
 /** A refusal, as the response of a route says it. A 404 has no body, so it has no code. */
@@ -24,10 +24,14 @@ export class CallerRefusals {
   readonly #noted = new WeakMap<Headers, CallerRefusal>();
 
   /** Notes the response to a request of the caller. `headers`: those that an error of the client gets. */
-  note(headers: Headers, { status, body }: InsideResponse): void {
+  note(headers: Headers, response: InsideResponse): void {
+    const { status } = response;
     if (!passedStatuses.includes(status)) return;
     if (status === 404) this.#noted.set(headers, { kind: "not found" });
-    else if (body !== undefined) this.#noted.set(headers, problemIn(body));
+    else {
+      const problem = problemIn(response);
+      if (problem !== undefined) this.#noted.set(headers, problem);
+    }
   }
 
   /** The refusal that an error is about; `undefined` for every other value. */
@@ -37,8 +41,21 @@ export class CallerRefusals {
   }
 }
 
-/** Its violations stay out: they point into a request that the caller of the route has not sent. */
-function problemIn(body: string): CallerRefusal {
-  const { code, detail } = JSON.parse(body) as { code: ProblemCode; detail: string };
-  return { kind: "problem", code, detail };
+/**
+ * The problem in a response; `undefined` if another route has responded with something else. Its violations stay out: they point into a request
+ * that the caller of the route has not sent.
+ */
+function problemIn({ body = "" }: InsideResponse): CallerRefusal | undefined {
+  const { code, detail } = membersIn(body);
+  if (typeof code !== "string" || typeof detail !== "string" || !Object.hasOwn(problems, code))
+    return undefined;
+  return { kind: "problem", code: code as ProblemCode, detail };
+}
+
+function membersIn(body: string): { readonly code?: unknown; readonly detail?: unknown } {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
 }

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { InsideFetch, InsideRequest, InsideResponse } from "../../../http/inside.ts";
 import { lowerThreadPriority } from "../../../program.ts";
+import { failureOf } from "../failure.ts";
 import { functionAt, loadModule } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
 import { callUser, optionsFor } from "./user-call.ts";
@@ -53,9 +54,7 @@ async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData):
   lowerThreadPriority();
   const configuration = await loadModule(module);
   // Such as a request that nothing awaits. It is no reason to end the calls of others.
-  process.on("unhandledRejection", (error) =>
-    tell({ kind: "stray", message: error instanceof Error ? String(error.stack) : String(error) }),
-  );
+  process.on("unhandledRejection", (error) => tell({ kind: "stray", message: failureOf(error).message }));
   const running = new Map<number, Running>();
   const waiting = new Map<number, PromiseWithResolvers<InsideResponse>>();
   let lastRequest = 0;

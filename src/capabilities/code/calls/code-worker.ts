@@ -35,11 +35,6 @@ export class CodeWorker implements CodeRunner {
     return this.#current.run(call);
   }
 
-  /** Begins further calls on a new worker, which loads the module again. */
-  replace(): void {
-    if (this.#current !== undefined) this.#retire(this.#current);
-  }
-
   async stop(): Promise<void> {
     this.#isStopped = true;
     const all = [...this.#old, ...(this.#current ? [this.#current] : [])];

@@ -63,7 +63,7 @@ export function createUserClient(send: InsideFetch, use: ClientUse, { name, pref
           method: init.method ?? "GET",
           target: String(address).slice(origin.length),
           headers: Object.fromEntries(new Headers(init.headers)),
-          body: init.body == null ? undefined : await new Response(init.body).text(),
+          body: init.body == null ? undefined : textOf(await new Response(init.body).arrayBuffer()),
         },
         init.signal ?? undefined,
       );
@@ -73,6 +73,17 @@ export function createUserClient(send: InsideFetch, use: ClientUse, { name, pref
       return response;
     },
   });
+}
+
+/** Requests travel as text, so other bytes would change. */
+function textOf(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error("A client in a function can only send text in UTF-8, and these bytes are not.", {
+      cause,
+    });
+  }
 }
 
 /** `Response` refuses a body with these statuses. */

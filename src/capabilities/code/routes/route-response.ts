@@ -74,7 +74,7 @@ function declaredResponse(
   if (body === undefined) return { status, headers: { ...headers, "content-length": "0" }, body: undefined };
   if (type === undefined)
     throw new WrongResponse('respond: a text or bytes need the header "content-type", such as "text/plain".');
-  if (typeof body === "string" && status < 300 && /^application\/json\b/.test(type))
+  if (typeof body === "string" && status < 300 && /^application\/json[\t ]*(?:;|$)/i.test(type))
     requireValid(parsed(body), validators);
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
   const policy =

@@ -78,6 +78,7 @@ export class Routes {
       route.body === undefined
         ? undefined
         : await readBody(request, route.body, { validate: validators.body, limits: settings.limits });
+    request.ticket.endWork(); // the function can wait for long
     if (this.#running.size >= maxRunning)
       throw new Problem("UNAVAILABLE", "Too many requests to routes run at the same time. Try again.");
     const place = `routes.${name}.run`;

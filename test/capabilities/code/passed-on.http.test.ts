@@ -135,7 +135,14 @@ test("a route does not pass on what the service refuses to others, or to the cod
   assert.deepEqual(await call(service, `remove/${id}`, undefined, "DELETE"), failed, "401");
   assert.deepEqual(await call(service, "create", { name: "fails" }), failed, "500 of a hook");
   assert.deepEqual(await call(service, "other"), failed, "of another server");
-  for (const body of ["text", "null", "1", '{"code":"OWN","detail":"x"}', '{"code":"toString","detail":"x"}'])
+  for (const body of [
+    "text",
+    "null",
+    "1",
+    '{"code":"OWN","detail":"x"}',
+    '{"code":"toString","detail":"x"}',
+    '{"code":"INTERNAL","detail":"x"}',
+  ])
     assert.deepEqual(await call(service, `ask/${encodeURIComponent(body)}`), failed, `of a route: ${body}`);
   assert.deepEqual(await call(service, "wrapped"), failed, "in another error");
   assert.deepEqual(await call(service, "keep"), { status: 204 });

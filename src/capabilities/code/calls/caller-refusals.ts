@@ -25,13 +25,8 @@ export class CallerRefusals {
 
   /** Notes the response to a request of the caller. `headers`: those that an error of the client gets. */
   note(headers: Headers, response: InsideResponse): void {
-    const { status } = response;
-    if (!passedStatuses.includes(status)) return;
-    if (status === 404) this.#noted.set(headers, { kind: "not found" });
-    else {
-      const problem = problemIn(response);
-      if (problem !== undefined) this.#noted.set(headers, problem);
-    }
+    const refusal = refusalIn(response);
+    if (refusal !== undefined) this.#noted.set(headers, refusal);
   }
 
   /** The refusal that an error is about; `undefined` for every other value. */
@@ -42,14 +37,18 @@ export class CallerRefusals {
 }
 
 /**
- * The problem in a response; `undefined` if another route has responded with something else. Its violations stay out: they point into a request
- * that the caller of the route has not sent.
+ * The refusal in a response; `undefined` if it has none, as that of another route can. The violations of a problem stay out: they point into a
+ * request that the caller of the route has not sent.
  */
-function problemIn({ body = "" }: InsideResponse): CallerRefusal | undefined {
+function refusalIn({ status, body = "" }: InsideResponse): CallerRefusal | undefined {
+  if (!passedStatuses.includes(status)) return undefined;
+  if (status === 404) return { kind: "not found" };
   const { code, detail } = membersIn(body);
-  if (typeof code !== "string" || typeof detail !== "string" || !Object.hasOwn(problems, code))
-    return undefined;
-  return { kind: "problem", code: code as ProblemCode, detail };
+  return isCodeOf(status, code) && typeof detail === "string" ? { kind: "problem", code, detail } : undefined;
+}
+
+function isCodeOf(status: number, code: unknown): code is ProblemCode {
+  return Object.hasOwn(problems, String(code)) && problems[code as ProblemCode].status === status;
 }
 
 function membersIn(body: string): { readonly code?: unknown; readonly detail?: unknown } {

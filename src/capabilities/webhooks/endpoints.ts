@@ -9,9 +9,8 @@ import {
   type Part,
   text,
 } from "../../http/openapi/described.ts";
-import { type Asked, notFound, type Result } from "../../http/operations/result.ts";
+import { type Asked, jsonResult, notFound, type Result } from "../../http/operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../../http/protocol/conditional.ts";
-import { jsonType } from "../../http/protocol/message.ts";
 import type { Callers, Data } from "../../http/service.ts";
 import { overtaken, type WriteAttempt } from "../../http/writes/commit.ts";
 import { untilCommitted } from "../../http/writes/write.ts";
@@ -153,15 +152,10 @@ export const webhookEndpoints: readonly EndpointOf<Webhooks>[] = [
 async function onWebhook(
   webhooks: Webhooks,
   { names }: Asked,
-  work: (webhook: Versioned<Webhook>) => Promise<unknown>,
+  work: (webhook: Versioned<Webhook>) => Promise<object | undefined>,
 ): Promise<Result> {
   const webhook = await webhooks.webhook(names.id as string);
-  const body = webhook && (await work(webhook));
-  return body === undefined ? notFound : answerOf(body);
-}
-
-function answerOf(body: unknown): Result {
-  return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
+  return jsonResult(webhook && (await work(webhook)));
 }
 
 /**
@@ -182,7 +176,7 @@ async function rotate(
   if (stored !== undefined) requirePreconditions(request.headers, validatorsOf(stored, view));
   requireDeliveries(service);
   const secret = await webhooks.rotate(webhook);
-  return secret === undefined ? overtaken : answerOf({ secret });
+  return secret === undefined ? overtaken : jsonResult({ secret });
 }
 
 function requireDeliveries({ readOnly }: Data): void {

@@ -30,8 +30,7 @@ import {
   texts as textList,
   truth,
 } from "../openapi/described.ts";
-import { type Asked, type Document, notFound, type Result } from "../operations/result.ts";
-import { jsonType } from "../protocol/message.ts";
+import { type Asked, jsonResult, notFound, type Result } from "../operations/result.ts";
 import {
   type Data,
   findCollection,
@@ -287,12 +286,12 @@ async function pageOf(service: WithKeys, { limit, after }: Asked["page"]): Promi
   const hasMore = last !== undefined && start + limit < all.length;
   const path = `${service.settings.prefix}/_keys?limit=${limit}&after=${encodeURIComponent(last?.prefix ?? "")}`;
   const now = service.now();
-  return document({ keys: page.map((key) => shown(key, now)), ...(hasMore && { next: path }) });
+  return jsonResult({ keys: page.map((key) => shown(key, now)), ...(hasMore && { next: path }) });
 }
 
 async function oneOf({ keys, now }: WithKeys, prefix: string): Promise<Result> {
   const key = await keys.store.find(prefix);
-  return key === undefined ? notFound : document(shown(key, now()));
+  return jsonResult(key && shown(key, now()));
 }
 
 /** Throws KEY_UNAVAILABLE, and what `readBody` throws. */
@@ -357,13 +356,13 @@ async function rotate(service: WithKeys, prefix: string, content: Buffer): Promi
 async function revoke({ keys, now }: WithKeys, prefix: string): Promise<Changed | undefined> {
   await keys.store.invalidate(prefix, { revokedAt: now() });
   const key = await keys.store.find(prefix);
-  return key && { key, result: document(shown(key, now())) };
+  return key && { key, result: jsonResult(shown(key, now())) };
 }
 
 function created({ settings, now }: WithKeys, { text: secret, key }: NewKey): Changed {
   const location = `${settings.prefix}/_keys/${key.prefix}`;
   const told = { ...shown(key, now()), key: secret };
-  return { key, result: document(told, { status: 201, headers: { location } }) };
+  return { key, result: jsonResult(told, { status: 201, headers: { location } }) };
 }
 
 /** A key as responses contain it, without its hash. */
@@ -385,13 +384,6 @@ function shown(key: ApiKey, now: number): object {
 
 function timeText(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString();
-}
-
-function document(value: object, more: Partial<Document> = {}): Result {
-  return {
-    kind: "document",
-    document: { status: 200, type: jsonType, body: JSON.stringify(value), ...more },
-  };
 }
 
 function unavailable(detail: string): Problem {

@@ -9,8 +9,7 @@ import type { Endpoint, Success } from "../endpoint/endpoint.ts";
 import { shownTask } from "../many/tasks/task-begin.ts";
 import { beginUndo } from "../many/tasks/undo-task.ts";
 import { json, listOf, ref } from "../openapi/described.ts";
-import { type Asked, notFound, type Result } from "../operations/result.ts";
-import { jsonType } from "../protocol/message.ts";
+import { type Asked, jsonResult, notFound } from "../operations/result.ts";
 import type { Administration, Callers, Clock } from "../service.ts";
 import { overtaken, type WriteAttempt } from "../writes/commit.ts";
 import { untilCommitted } from "../writes/write.ts";
@@ -62,7 +61,7 @@ export const taskEndpoints: readonly Endpoint[] = [
       requireCaller(service, caller);
       const by = administers(service, caller) ? undefined : (caller.principal?.subject ?? null);
       const tasks = await (service.tasks as Tasks).records.latest(page.limit, by);
-      return shown(tasks.map(shownTask));
+      return jsonResult(tasks.map(shownTask));
     },
   },
   {
@@ -78,7 +77,7 @@ export const taskEndpoints: readonly Endpoint[] = [
     successes: { 200: { description: "The task.", content: task } },
     handle: async (service, asked) => {
       const found = await taskOf(service, asked);
-      return found === undefined ? notFound : shown(shownTask(found.value));
+      return jsonResult(found && shownTask(found.value));
     },
   },
   {
@@ -136,7 +135,7 @@ async function cancel(service: Callers & Clock & Administration, asked: Asked): 
   const tasks = service.tasks as Tasks;
   const found = await taskOf(service, asked);
   if (found === undefined) return notFound;
-  if (!isAtWork(found.value)) return shown(shownTask(found.value));
+  if (!isAtWork(found.value)) return jsonResult(shownTask(found.value));
   const next: Task = { ...ended(found.value, "cancelled", service.now()), active: "yes" };
   try {
     await tasks.records.commit([tasks.records.moved(found, next)], service.now());
@@ -145,9 +144,5 @@ async function cancel(service: Callers & Clock & Administration, asked: Asked): 
     throw error;
   }
   tasks.wake(); // it removes the rest of the plan
-  return shown(shownTask(next));
-}
-
-function shown(body: unknown): Result {
-  return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
+  return jsonResult(shownTask(next));
 }

@@ -4,7 +4,7 @@ import type { Stored } from "../../store/port/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
-import type { Coding, HttpRequest, HttpResponse } from "../protocol/message.ts";
+import { type Coding, type HttpRequest, type HttpResponse, jsonType } from "../protocol/message.ts";
 import type { Route } from "../route.ts";
 import type { EndpointMethod, EndpointPath, Service } from "../service.ts";
 import type { Writes } from "./operation.ts";
@@ -62,6 +62,15 @@ export type Result =
 
 /** The result if nothing exists for the caller. */
 export const notFound: Result = { kind: "not found" };
+
+/** The result with a value as JSON; `notFound` without a value. */
+export function jsonResult(value: object | undefined, more: Partial<Document> = {}): Result {
+  if (value === undefined) return notFound;
+  return {
+    kind: "document",
+    document: { status: 200, type: jsonType, body: JSON.stringify(value), ...more },
+  };
+}
 
 /**
  * The result of a write after which the resource exists. It contains only what the caller can see. A PUT that is not stored

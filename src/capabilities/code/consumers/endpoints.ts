@@ -12,9 +12,8 @@ import {
   text,
   truth,
 } from "../../../http/openapi/described.ts";
-import { type Asked, notFound, type Result } from "../../../http/operations/result.ts";
+import { type Asked, jsonResult } from "../../../http/operations/result.ts";
 import { mergePatchTypeNames, requireMergePatchType } from "../../../http/protocol/content-types.ts";
-import { jsonType } from "../../../http/protocol/message.ts";
 import type { Data } from "../../../http/service.ts";
 import type { CodeSettings } from "../settings.ts";
 import type { Consumers } from "./consumers.ts";
@@ -114,14 +113,14 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
     ),
     path: "/_consumers",
     method: "GET",
-    handle: async (_, __, { consumers }) => answerOf(consumers && { consumers: await consumers.list() }),
+    handle: async (_, __, { consumers }) => jsonResult(consumers && { consumers: await consumers.list() }),
   },
   {
     ...common("getConsumer", ["Read a consumer", "Says how a consumer handles changes."], status),
     path: "/_consumers/{collection}/{name}",
     method: "GET",
     names,
-    handle: async (_, asked, { consumers }) => answerOf(await consumers?.status(nameOf(asked))),
+    handle: async (_, asked, { consumers }) => jsonResult(await consumers?.status(nameOf(asked))),
   },
   {
     ...common(
@@ -142,7 +141,7 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
       const bytes = await asked.request.content.receive(limits.bodyBytes);
       requireWrites(service);
       const { enabled } = await readBody(change, bytes, { limits, context: service });
-      return answerOf(await consumers?.enable(nameOf(asked), enabled as boolean));
+      return jsonResult(await consumers?.enable(nameOf(asked), enabled as boolean));
     },
   },
   {
@@ -159,7 +158,7 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
     names,
     page: { usual: 100, most: 1_000, hasAfter: false, what: "deliveries" },
     handle: async (_, asked, { consumers }) =>
-      answerOf(await consumers?.deliveries(nameOf(asked), asked.page.limit)),
+      jsonResult(await consumers?.deliveries(nameOf(asked), asked.page.limit)),
   },
   {
     ...common(
@@ -175,7 +174,7 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
     names: { ...names, ...event },
     handle: async (service, asked, { consumers }) => {
       requireWrites(service);
-      return answerOf(await consumers?.retry(nameOf(asked), asked.names.event as string));
+      return jsonResult(await consumers?.retry(nameOf(asked), asked.names.event as string));
     },
   },
   {
@@ -189,19 +188,13 @@ export const consumerEndpoints: readonly EndpointOf<WithConsumers, CodeSettings>
     names: { ...names, ...event },
     handle: async (service, asked, { consumers }) => {
       requireWrites(service);
-      return answerOf(await consumers?.skip(nameOf(asked), asked.names.event as string));
+      return jsonResult(await consumers?.skip(nameOf(asked), asked.names.event as string));
     },
   },
 ];
 
 function nameOf({ names: { collection, name } }: Asked): string {
   return `${collection}/${name}`;
-}
-
-/** The response with a body; `notFound` for `undefined`. */
-function answerOf(body: unknown): Result {
-  if (body === undefined) return notFound;
-  return { kind: "document", document: { status: 200, type: jsonType, body: JSON.stringify(body) } };
 }
 
 function requireWrites({ readOnly }: Data): void {

@@ -10,8 +10,7 @@ import {
   type Part,
   text,
 } from "../../../http/openapi/described.ts";
-import { notFound, type Result } from "../../../http/operations/result.ts";
-import { jsonType } from "../../../http/protocol/message.ts";
+import { jsonResult } from "../../../http/operations/result.ts";
 import type { CodeSettings } from "../settings.ts";
 import type { ServiceJobs, ShownJob } from "./jobs.ts";
 
@@ -92,7 +91,7 @@ export const jobEndpoints: readonly EndpointOf<WithJobs, CodeSettings>[] = [
     summary: "List jobs",
     description: "Lists the jobs of the configuration, with their last and their next run.",
     successes: { 200: { description: "The jobs.", content: json(listOf(job), [example]) } },
-    handle: async (_, __, { jobs }) => shown(200, await jobs?.shown()),
+    handle: async (_, __, { jobs }) => jsonResult(await jobs?.shown()),
   },
   {
     ...common,
@@ -103,7 +102,7 @@ export const jobEndpoints: readonly EndpointOf<WithJobs, CodeSettings>[] = [
     summary: "Read a job",
     description: "Says when the job runs next, and what became of its last run.",
     successes: { 200: { description: "The job.", content: json(job, example) } },
-    handle: async (_, asked, { jobs }) => shown(200, await jobs?.shownJob(asked.names.name as string)),
+    handle: async (_, asked, { jobs }) => jsonResult(await jobs?.shownJob(asked.names.name as string)),
   },
   {
     ...common,
@@ -117,12 +116,7 @@ export const jobEndpoints: readonly EndpointOf<WithJobs, CodeSettings>[] = [
       202: { description: "The job, which begins within a few seconds.", content: json(job, example) },
     },
     errors: [409],
-    handle: async (_, asked, { jobs }) => shown(202, await jobs?.runNow(asked.names.name as string)),
+    handle: async (_, asked, { jobs }) =>
+      jsonResult(await jobs?.runNow(asked.names.name as string), { status: 202 }),
   },
 ];
-
-/** A response with this body; without one, that nothing exists. */
-function shown(status: number, body: unknown): Result {
-  if (body === undefined) return notFound;
-  return { kind: "document", document: { status, type: jsonType, body: JSON.stringify(body) } };
-}

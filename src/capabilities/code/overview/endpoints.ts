@@ -8,7 +8,7 @@ import {
   listOf,
   text,
 } from "../../../http/openapi/described.ts";
-import { jsonType } from "../../../http/protocol/message.ts";
+import { jsonResult } from "../../../http/operations/result.ts";
 import type { ShownCode } from "./overview.ts";
 
 /** What the endpoint needs of the open capability. */
@@ -72,9 +72,6 @@ export const overviewEndpoints: readonly EndpointOf<WithOverview>[] = [
         content: json(closedObject({ functions: listOf(functionSeen), failures: listOf(failure) }), example),
       },
     },
-    handle: async (_, __, opened) => ({
-      kind: "document",
-      document: { status: 200, type: jsonType, body: JSON.stringify(await opened.overview()) },
-    }),
+    handle: async (_, __, opened) => jsonResult(await opened.overview()),
   },
 ];

@@ -2,11 +2,11 @@
 import { timeOf } from "../../../collection/dates.ts";
 import { closedObject, count, json, listOf, next, type Part, text } from "../../../http/openapi/described.ts";
 import type { PageAsked } from "../../../http/operations/page-parameters.ts";
-import { notFound } from "../../../http/operations/result.ts";
+import { jsonResult, notFound } from "../../../http/operations/result.ts";
 import { inQuery, Violations } from "../../../query/violations.ts";
 import type { AuditEntry, AuditQuery } from "../audit.ts";
 import type { UsersEndpoint } from "../open-users.ts";
-import { answer, time, timeText } from "./sign-in.ts";
+import { time, timeText } from "./sign-in.ts";
 import { hasUsers } from "./user-administration.ts";
 
 const entry = closedObject(
@@ -87,7 +87,7 @@ export const auditEndpoint: UsersEndpoint = {
     const last = entries.at(-1);
     const after = `${last?.at}_${last?.id}`;
     const query = new URLSearchParams({ ...page.filters, limit: String(page.limit), after });
-    return answer({
+    return jsonResult({
       entries: entries.map(shownEntry),
       ...(more && { next: `${settings.prefix}/_audit?${query}` }),
     });

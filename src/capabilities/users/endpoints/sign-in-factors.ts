@@ -11,7 +11,7 @@ import {
   texts,
   truth,
 } from "../../../http/openapi/described.ts";
-import { notFound } from "../../../http/operations/result.ts";
+import { jsonResult, notFound } from "../../../http/operations/result.ts";
 import type { Service } from "../../../http/service.ts";
 import { inBody, Violations } from "../../../query/violations.ts";
 import type { UsersEndpoint } from "../open-users.ts";
@@ -21,7 +21,6 @@ import type { GivenTicket } from "../tickets.ts";
 import type { Passkey, Totp } from "../user-records.ts";
 import type { UserSettings } from "../user-settings.ts";
 import {
-  answer,
   bodyOf,
   cookie,
   device,
@@ -106,7 +105,7 @@ export const factorEndpoints: readonly UsersEndpoint[] = [
     },
     work: async ({ users }) => {
       const { options: made, ...given } = await users.passkeys.offer();
-      return answer({ ...shownTicket(given), options: made });
+      return jsonResult({ ...shownTicket(given), options: made });
     },
   }),
   endpointOf({
@@ -166,7 +165,7 @@ export const factorEndpoints: readonly UsersEndpoint[] = [
     work: ({ users: { settings, secondFactors }, current: { account } }) => {
       const { totp: app, passkeys = [], recoveryCodes: left = [] } = account;
       const all = [...(app === undefined ? [] : [app]), ...passkeys];
-      return answer({
+      return jsonResult({
         factors: all.map(shownFactor),
         recoveryCodes: left.length,
         kinds: kindsOf(settings),
@@ -214,10 +213,10 @@ export const factorEndpoints: readonly UsersEndpoint[] = [
         requireKind(settings, given.kind as string);
         if (given.kind === "totp") {
           const { secret, uri, ...ticketGiven } = await secondFactors.beginTotp(current);
-          return answer({ ...shownTicket(ticketGiven), secret, uri });
+          return jsonResult({ ...shownTicket(ticketGiven), secret, uri });
         }
         const { options: made, ...ticketGiven } = await secondFactors.beginPasskey(current);
-        return answer({ ...shownTicket(ticketGiven), options: made });
+        return jsonResult({ ...shownTicket(ticketGiven), options: made });
       }
       const { ticket: sent } = requireMembers(given, ["ticket"]);
       requireKind(settings, wanted);
@@ -229,7 +228,7 @@ export const factorEndpoints: readonly UsersEndpoint[] = [
               passkey: given.passkey as PasskeyResponse,
               name,
             });
-      return answer(shownAdded(added));
+      return jsonResult(shownAdded(added));
     },
   }),
   ownEndpoint({
@@ -262,7 +261,7 @@ export const factorEndpoints: readonly UsersEndpoint[] = [
     },
     errors: [409],
     work: async ({ users, current }) =>
-      answer({ recoveryCodes: await users.secondFactors.renewRecoveryCodes(current) }),
+      jsonResult({ recoveryCodes: await users.secondFactors.renewRecoveryCodes(current) }),
   }),
 ];
 

@@ -2,7 +2,7 @@
 import { Problem } from "../../../errors.ts";
 import type { Success } from "../../../http/endpoint/endpoint.ts";
 import { closedObject, json, listOf, type Part, text, truth } from "../../../http/openapi/described.ts";
-import { notFound, type Result } from "../../../http/operations/result.ts";
+import { jsonResult, notFound, type Result } from "../../../http/operations/result.ts";
 import { jsonType } from "../../../http/protocol/message.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { inQuery, Violations } from "../../../query/violations.ts";
@@ -11,7 +11,6 @@ import type { Identity } from "../user-records.ts";
 import type { UserSettings } from "../user-settings.ts";
 import type { Users } from "../users.ts";
 import {
-  answer,
   bodyOf,
   endpointOf,
   ownEndpoint,
@@ -191,7 +190,7 @@ export const providerEndpoints: readonly UsersEndpoint[] = [
     },
     work: async ({ users, current }) => {
       const all = await users.records.identitiesOf(current.account.id);
-      return answer({ identities: all.map(({ value }) => shownIdentity(value)) });
+      return jsonResult({ identities: all.map(({ value }) => shownIdentity(value)) });
     },
   }),
   ownEndpoint({
@@ -212,7 +211,7 @@ export const providerEndpoints: readonly UsersEndpoint[] = [
     work: async ({ users, given, asked, current }) => {
       const { ticket } = requireMembers(given, ["ticket"]);
       const browser = users.cookies.browserIn(asked.request);
-      return answer(shownIdentity(await users.providers.link(current, ticket, browser)));
+      return jsonResult(shownIdentity(await users.providers.link(current, ticket, browser)));
     },
   }),
   ownEndpoint({

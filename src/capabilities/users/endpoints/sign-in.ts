@@ -17,7 +17,7 @@ import {
   texts,
   truth,
 } from "../../../http/openapi/described.ts";
-import { type Asked, type Document, notFound, type Result } from "../../../http/operations/result.ts";
+import { type Asked, jsonResult, notFound, type Result } from "../../../http/operations/result.ts";
 import { jsonType } from "../../../http/protocol/message.ts";
 import type { Service } from "../../../http/service.ts";
 import { inBody, Violations } from "../../../query/violations.ts";
@@ -389,7 +389,7 @@ export const signInEndpoints: readonly UsersEndpoint[] = [
       const { methods, providers, signUp } = users.settings;
       const { session } = asked.caller.principal ?? {};
       const current = session && (await users.current(session.id));
-      return answer({
+      return jsonResult({
         methods,
         providers: providers.map(({ name, label }) => ({ name, label })),
         signUp: typeof signUp === "object" ? "domains" : signUp,
@@ -464,7 +464,7 @@ export const signInEndpoints: readonly UsersEndpoint[] = [
       const { email: invited, ...others } = await users.invited(
         requireMembers(given, ["invitation"]).invitation,
       );
-      return answer({ ...(invited !== "" && { email: invited }), ...others });
+      return jsonResult({ ...(invited !== "" && { email: invited }), ...others });
     },
   }),
   requestOf("signIn", {
@@ -571,7 +571,7 @@ export const signInEndpoints: readonly UsersEndpoint[] = [
     },
     work: async ({ users, current }) => {
       const all = await users.records.sessionsOf(current.account.id);
-      return answer({
+      return jsonResult({
         sessions: all.map(({ value }) => ({
           ...shownSession(users, { ...current, session: value }),
           current: value.id === current.session.id,
@@ -599,7 +599,7 @@ export const signInEndpoints: readonly UsersEndpoint[] = [
       const { name, scopes, expiresAt } = given as { name: string; scopes?: string[]; expiresAt: string };
       const key = { name, scopes, expiresAt: timeOf(expiresAt) as number };
       const { session, account, token } = await users.own.addKey(current, key, visitor);
-      return answer({ session: shownSession(users, { session, account }), token }, { status: 201 });
+      return jsonResult({ session: shownSession(users, { session, account }), token }, { status: 201 });
     },
   }),
   ownEndpoint({
@@ -724,23 +724,15 @@ export function shownStep({ ticket: of, expiresAt, factors, passkey: options }: 
 
 /** The response that begins a session, or asks for the second factor. With `"cookie": true`, only cookies have the secrets. */
 export function started({ users, given }: Sent, begun: Begun): Result {
-  if ("factors" in begun) return answer(shownStep(begun));
+  if ("factors" in begun) return jsonResult(shownStep(begun));
   users.noteSession(given);
   const { session, account, token, device: made } = begun;
   const shown = { session: shownSession(users, { session, account }), user: shownUser(account) };
   if (given.cookie === true)
-    return answer(shown, { cookies: users.cookies.ofSession({ token, device: made }) });
-  return answer({ ...shown, token, ...(made !== undefined && { device: made }) });
+    return jsonResult(shown, { cookies: users.cookies.ofSession({ token, device: made }) });
+  return jsonResult({ ...shown, token, ...(made !== undefined && { device: made }) });
 }
 
 function ticketOf({ ticket, expiresAt }: GivenTicket): Result {
-  return answer({ ticket, expiresAt: timeText(expiresAt) }, { status: 202 });
-}
-
-/** A response with JSON. */
-export function answer(value: object, more: Partial<Document> = {}): Result {
-  return {
-    kind: "document",
-    document: { status: 200, type: jsonType, body: JSON.stringify(value), ...more },
-  };
+  return jsonResult({ ticket, expiresAt: timeText(expiresAt) }, { status: 202 });
 }

@@ -17,7 +17,7 @@ import {
   truth,
 } from "../../../http/openapi/described.ts";
 import type { PageAsked } from "../../../http/operations/page-parameters.ts";
-import { type Asked, notFound, type Result } from "../../../http/operations/result.ts";
+import { type Asked, jsonResult, notFound, type Result } from "../../../http/operations/result.ts";
 import { requirePreconditions, validatorsOf } from "../../../http/protocol/conditional.ts";
 import { jsonLimits } from "../../../http/protocol/content.ts";
 import { mergePatchTypeNames, requireMergePatchType } from "../../../http/protocol/content-types.ts";
@@ -33,7 +33,7 @@ import type { People, UsersEndpoint } from "../open-users.ts";
 import type { Account, Invitation } from "../user-records.ts";
 import { maxClaimBytes } from "../user-settings.ts";
 import type { Users } from "../users.ts";
-import { answer, sessionWith, shownSession, time, timeText } from "./sign-in.ts";
+import { sessionWith, shownSession, time, timeText } from "./sign-in.ts";
 import { identity, shownIdentity } from "./sign-in-providers.ts";
 
 /** A body, and the administration of the service that a request asks. */
@@ -322,7 +322,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
       const found = await users.records.account(idOf(asked));
       if (found === undefined) return notFound;
       const sessions = await users.records.sessionsOf(found.value.id);
-      return answer({
+      return jsonResult({
         sessions: sessions.map(({ value }) => shownSession(users, { session: value, account: found.value })),
       });
     },
@@ -375,7 +375,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
       const found = await users.records.account(idOf(asked));
       if (found === undefined) return notFound;
       const all = await users.records.identitiesOf(found.value.id);
-      return answer({ identities: all.map(({ value }) => shownIdentity(value)) });
+      return jsonResult({ identities: all.map(({ value }) => shownIdentity(value)) });
     },
   }),
   endpointOf({
@@ -434,7 +434,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
       const wanted = { email: email as string, roles, claims, profile, user };
       const made = await users.invitations.invite(wanted, source, { mails: true });
       const location = `${service.settings.prefix}/_invitations/${made.invitation.id}`;
-      return answer(shownInvitation(made.invitation), { status: 201, headers: { location } });
+      return jsonResult(shownInvitation(made.invitation), { status: 201, headers: { location } });
     },
   }),
   endpointOf({
@@ -447,7 +447,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
     successes: { 200: { description: "The invitation.", content: json(invitation) } },
     work: async ({ users, asked }) => {
       const found = await users.records.invitation(idOf(asked));
-      return found === undefined ? notFound : answer(shownInvitation(found.value));
+      return found === undefined ? notFound : jsonResult(shownInvitation(found.value));
     },
   }),
   endpointOf({
@@ -476,7 +476,7 @@ export const userAdministrationEndpoints: readonly UsersEndpoint[] = [
     },
     work: async ({ people }) => {
       const kept = (await people.keptMails?.()) ?? [];
-      return answer({ mails: kept.map(({ at, ...mail }) => ({ ...mail, time: timeText(at) })) });
+      return jsonResult({ mails: kept.map(({ at, ...mail }) => ({ ...mail, time: timeText(at) })) });
     },
   }),
 ];
@@ -574,7 +574,7 @@ async function pageOf<T extends { id: string }>(
   const last = records.at(-1)?.value.id ?? "";
   const rest = new URLSearchParams({ ...filters, limit: String(limit), after: last });
   const path = `${service.settings.prefix}/${collection}?${rest}`;
-  return answer({ [member]: records.map(({ value }) => shown(value)), ...(more && { next: path }) });
+  return jsonResult({ [member]: records.map(({ value }) => shown(value)), ...(more && { next: path }) });
 }
 
 function shownAccount({ id, email, roles, claims, disabled, createdAt }: Account): object {
@@ -589,9 +589,9 @@ function shownInvitation(shown: Invitation): object {
 
 function answerAccount(found: Versioned<Account> | undefined): Result {
   if (found === undefined) return notFound;
-  return answer(shownAccount(found.value), { headers: { etag: `"${found.version}"` } });
+  return jsonResult(shownAccount(found.value), { headers: { etag: `"${found.version}"` } });
 }
 
 function doneIf(isDone: boolean): Result {
-  return isDone ? answer({}, { status: 204, body: "" }) : notFound;
+  return isDone ? jsonResult({}, { status: 204, body: "" }) : notFound;
 }

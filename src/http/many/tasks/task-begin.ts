@@ -5,8 +5,7 @@ import { newTask, type Task, type TaskRequest } from "../../../tasks/task.ts";
 import type { Tasks } from "../../../tasks/task-loop.ts";
 import type { Caller } from "../../caller/admit.ts";
 import type { Writes } from "../../operations/operation.ts";
-import type { Asked, Result } from "../../operations/result.ts";
-import { jsonType } from "../../protocol/message.ts";
+import { type Asked, jsonResult, type Result } from "../../operations/result.ts";
 import { prefersAsync } from "../../protocol/prefer.ts";
 import type { Administration, Callers, Clock, Data } from "../../service.ts";
 import { commit, type Write } from "../../writes/commit.ts";
@@ -76,10 +75,7 @@ export function accepted(
     location: `${service.settings.prefix}/_tasks/${task.id}`,
     ...(prefersAsync(request.headers) && { "preference-applied": "respond-async" }),
   };
-  return {
-    kind: "document",
-    document: { status: 202, type: jsonType, body: JSON.stringify({ ...shownTask(task), ...more }), headers },
-  };
+  return jsonResult({ ...shownTask(task), ...more }, { status: 202, headers });
 }
 
 /** A task as its caller sees it. */

@@ -152,13 +152,12 @@ export function loadContract(open: OpenFixture): void {
     onStore(
       open,
       async (store) => {
-        const earlier = commit(store, [created(topic("before"))]);
+        await commit(store, [created(topic("before"))]);
         for (const [end, id] of [
           ["finish", "first"],
           ["cancel", "second"],
         ] as const) {
           const load = await store.load("topics");
-          await earlier;
           let isWritten = false;
           const waiting = commit(store, [created(topic(`while ${id}`))]).then(() => {
             isWritten = true;

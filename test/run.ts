@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { faults } from "./faults/faults.ts";
-import { runFaults } from "./faults/noticed.ts";
+import { faultsAtOnce, runFaults } from "./faults/noticed.ts";
 import { folderVariable, keepNames, keptNames, namesIn, neverSeen } from "./http/described/seen-answers.ts";
 import { startPostgres } from "./postgres/server.ts";
 import { changedFiles, importersOf } from "./runner/changed.ts";
@@ -104,8 +104,10 @@ async function runTier(tier: "test" | "all"): Promise<Results> {
   try {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     // The faults run beside the files: each of the two waits for half of its time.
-    const parts = [runTests(jobs, { ...how, env }), ...(tier === "all" ? [resultsOfFaults(server.url)] : [])];
-    const results = sum(await Promise.all(parts));
+    const ofFaults = tier === "all" ? resultsOfFaults(server.url) : undefined;
+    const after = ofFaults && { work: ofFaults, processes: faultsAtOnce };
+    const ofFiles = runTests(jobs, { ...how, env, ...(after && { after }) });
+    const results = sum(await Promise.all([ofFiles, ...(ofFaults ? [ofFaults] : [])]));
     const isWhole = jobs.length === all.length && options.length === 0;
     return isWhole ? sum([results, resultsOfDocuments(tier, folder)]) : results;
   } finally {

@@ -22,7 +22,10 @@ export function runTestOf(fault: Fault, how: Pick<Run, "env" | "signal">): Promi
   return runFile({ file: testFileOf(fault.noticedBy), test, replacements, store, ...how });
 }
 
-/** Does the work for all of them, for one more at a time than there are processors: a test that hangs leaves its processor to others. */
+/** How many faults run at the same time. A test that hangs leaves its processor to others. */
+export const faultsAtOnce = availableParallelism() + 1;
+
+/** Does the work for all of them, for `faultsAtOnce` at a time. */
 export async function besideOthers<T, R>(all: readonly T[], work: (each: T) => Promise<R>): Promise<R[]> {
   const waiting = [...all];
   const results: R[] = [];
@@ -30,7 +33,7 @@ export async function besideOthers<T, R>(all: readonly T[], work: (each: T) => P
     for (let each = waiting.shift(); each !== undefined; each = waiting.shift())
       results.push(await work(each));
   };
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, workOn));
+  await Promise.all(Array.from({ length: faultsAtOnce }, workOn));
   return results;
 }
 

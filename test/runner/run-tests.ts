@@ -24,6 +24,8 @@ export interface RunOptions {
   untilFailure?: boolean;
   /** How many processes run at the same time. @default twice the processors */
   processes?: number;
+  /** When other work has ended, so many more processes run at the same time. Without it, the processors would wait from then on. */
+  after?: { readonly work: Promise<unknown>; readonly processes: number };
   /** Called with what each file took. */
   onTimes?: (times: FileTimes) => void;
 }
@@ -115,7 +117,13 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
       else results.push(...(await runProcess(first, takerFrom(waiting, first), how, watch)));
     }
   };
-  await Promise.all(Array.from({ length: how.processes }, runWaiting));
+  const runIn = (processes: number) => Promise.all(Array.from({ length: processes }, runWaiting));
+  const { after } = options;
+  const further = after?.work.then(
+    () => runIn(after.processes),
+    () => {}, // it is an error of that work
+  );
+  await Promise.all([runIn(how.processes), further]);
   clearTimeout(silence);
   await printer.close(performance.now() - begun);
   return sum(results);
@@ -152,7 +160,7 @@ interface Watch {
 async function runProcess(
   first: Job,
   next: () => Job | undefined,
-  { options, env, ceilingMs }: Required<RunOptions>,
+  { options, env, ceilingMs }: Required<Pick<RunOptions, "options" | "env" | "ceilingMs">>,
   watch: Watch,
 ): Promise<readonly Results[]> {
   const { store } = first;

@@ -79,7 +79,7 @@ const faults: [route: object, fault: RegExp][] = [
   ],
   [{ as: "admin" }, /^routes\.one\.as must be "service", or an object with roles/],
   [{ as: { roles: [] } }, /^routes\.one\.as\.roles must be a list of names of roles/],
-  [{ timeoutMs: 0 }, /^routes\.one\.timeoutMs must be a whole number of milliseconds from 1 to 60000/],
+  [{ timeoutMs: 0 }, /^routes\.one\.timeoutMs must be a whole number from 1 to 60000/],
   [{ timeoutMs: 60_001 }, /from 1 to 60000/],
   [{ run: "code" }, /^routes\.one\.run must be a function, not "code"/],
   [{ runs: run }, /^routes\.one\.runs is not an option\. Did you mean "run"\?/],

@@ -3,7 +3,8 @@ import { didYouMean, mustBe, shortJson } from "../../../collection/messages.ts";
 import { readEach, readMembers, StartFaults } from "../../../errors/start-faults.ts";
 import { StartError } from "../../../errors.ts";
 import { isObject } from "../../../json/values.ts";
-import { type MemberReaders, membersOf } from "../../../members.ts";
+import { type MemberReaders, membersOf, simply } from "../../../members.ts";
+import { wholeNumber } from "../../../readers.ts";
 import { type Acting, readActing } from "../calls/acting.ts";
 import { requireFunction } from "../code-options.ts";
 
@@ -109,12 +110,7 @@ const readers: MemberReaders<Declared> = {
   query: readQuery,
   response: readSchema,
   as: readActing,
-  timeoutMs: (value, place) => {
-    if (value === undefined) return undefined;
-    if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= bounds.mostMs)
-      return Number(value);
-    throw mustBe(place, `a whole number of milliseconds from 1 to ${bounds.mostMs}`, value);
-  },
+  timeoutMs: simply(wholeNumber(1, bounds.mostMs)),
   run: (value, place) => {
     requireFunction(value, place);
     return true;

@@ -88,6 +88,7 @@ export class ConsumerEngine {
   /** Ends all attempts. Events without an outcome are handed out again after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#stopAll();
     this.wake();
     await this.#loop;
     await Promise.all([...this.#running.values()].map(({ done }) => done));
@@ -125,6 +126,10 @@ export class ConsumerEngine {
       const { clock } = this.#parts;
       await clock.until(clock.now() + renewMs, this.#wake.signal);
     }
+    this.#stopAll(); // the last look can have started some
+  }
+
+  #stopAll(): void {
     for (const { stop } of this.#running.values()) stop();
   }
 

@@ -13,6 +13,7 @@ import type { Service } from "../../../http/service.ts";
 import { authorOf } from "../../../store/port/change-log.ts";
 import { principalOf } from "../calls/acting.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import { outcomeWithin } from "../calls/interruption.ts";
 import { CallTurns } from "./call-turns.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 import { createView } from "./view.ts";
@@ -31,8 +32,10 @@ export interface CallParts {
   runner: CodeRunner;
   /** Makes the requests of a caller inside the process. */
   inside(caller: InsideCaller): InsideFetch;
-  /** Whether the service ends the calls that run. */
-  isStopping(): boolean;
+  /** Aborted when the calls that run must end, because the service stops. */
+  ending: AbortSignal;
+  /** How long they have to end after that, in milliseconds. */
+  interruptMs: number;
 }
 
 /** A consumer of the configuration. */
@@ -100,12 +103,14 @@ export class CodeConsumer {
     input: Readonly<Record<string, unknown>>,
     chain: number,
   ): Promise<Outcome | undefined> {
-    const { runner, isStopping } = this.#parts;
+    const { runner, ending, interruptMs } = this.#parts;
     const { place, timeoutMs } = this.settings;
     const begun = performance.now();
     const origin = { collection, sequence };
-    const outcome = await runner.run({ place, input, clients: this.#clients(chain), timeoutMs, origin });
-    if (outcome.kind === "failed" && isStopping()) return undefined; // it is called again after the next start
+    const clients = this.#clients(chain);
+    const call = runner.run({ place, input, clients, timeoutMs, origin, signal: ending });
+    const outcome = await outcomeWithin(call, { signal: ending, ms: interruptMs });
+    if (outcome.kind === "failed" && ending.aborted) return undefined; // it is called again after the next start
     return outcomeOf(outcome, Math.round(performance.now() - begun));
   }
 

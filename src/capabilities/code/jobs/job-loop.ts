@@ -1,5 +1,4 @@
 /** Runs the jobs when they are due, in the instance that holds the lease of the store. `job-run.ts` decides what becomes of each. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../clock.ts";
 import { Problem } from "../../../errors.ts";
 import type { InsideFetch } from "../../../http/inside.ts";
@@ -8,6 +7,7 @@ import { isOvertaken, type Versioned } from "../../../records.ts";
 import type { ServingStore, Store } from "../../../store/port/store.ts";
 import { StoreClock } from "../../../store-clock.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import { interruptMs, outcomeWithin } from "../calls/interruption.ts";
 import { isOf, type JobRecord, type JobRecords, type JobRun, putJob } from "./job-records.ts";
 import { type AttemptEnd, begun, ended, isFromWrongClock, plannedAnew, withDueRun } from "./job-run.ts";
 import type { JobSettings, Jobs } from "./job-settings.ts";
@@ -39,11 +39,11 @@ const graceMs = 5_000;
 /** What could not be stored is tried again after this time, in milliseconds. */
 const storeAgainMs = 1_000;
 
-/** How long code has to end after its signal was aborted, in milliseconds. */
-const interruptMs = 2_000;
-
 /** How many requests the client of a run can send. */
 const mostRequests = 10_000;
+
+/** Why a run ends if the service does. */
+const serviceStops = "The service stops.";
 
 /** Why a run ends if another instance can take it over. */
 const leaseLost = "This instance no longer holds the lease of the store.";
@@ -123,8 +123,9 @@ export class JobLoop {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();
+    this.#interruptAll(serviceStops);
     await this.#loop;
-    this.#interruptAll("The service stops.");
+    this.#interruptAll(serviceStops); // the last look can have begun some
     await Promise.all([...this.#running.values()].map(({ done }) => done));
     await this.#lease.release().catch(() => {}); // the lease expires by itself
   }
@@ -254,7 +255,7 @@ export class JobLoop {
       timeoutMs: job.timeoutMs,
       signal,
     });
-    const outcome = await Promise.race([call, interruption(signal)]);
+    const outcome = await outcomeWithin(call, { signal, ms: interruptMs });
     clearInterval(guard);
     const end = this.#endOf(outcome, signal);
     if (end.message !== null)
@@ -297,11 +298,4 @@ export class JobLoop {
   #interruptAll(why: string): void {
     for (const { aborter } of this.#running.values()) aborter.abort(new Error(why));
   }
-}
-
-/** The outcome of a call that goes on although its signal was aborted. Code that does not look at the signal is ended later. */
-async function interruption(signal: AbortSignal): Promise<CodeOutcome> {
-  await new Promise((resolve) => signal.addEventListener("abort", resolve));
-  await sleep(interruptMs, undefined, { ref: false });
-  return { kind: "failed", reason: "exit", message: "It did not end when its signal was aborted." };
 }

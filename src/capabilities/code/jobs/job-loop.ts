@@ -33,8 +33,11 @@ export interface JobLoopParts {
 /** How often it looks whether this instance still holds the lease while a job runs, in milliseconds. */
 const guardMs = 1_000;
 
-/** How long a new holder of the lease leaves the runs of others alone, in milliseconds: longer than they need to notice that they have lost it. */
-const graceMs = 5_000;
+/**
+ * How long a new holder of the lease leaves the runs of others alone, in milliseconds: longer than they need to notice that they have lost it
+ * (`guardMs`) and to end (`graceMs` of `CodeBounds`).
+ */
+const graceMs = 8_000;
 
 /** What could not be stored is tried again after this time, in milliseconds. */
 const storeAgainMs = 1_000;
@@ -255,7 +258,7 @@ export class JobLoop {
       timeoutMs: job.timeoutMs,
       signal,
     });
-    const outcome = await outcomeWithin(call, { signal, ms: interruptMs });
+    const outcome = await outcomeWithin(call, { signal: this.#stopping.signal, ms: interruptMs });
     clearInterval(guard);
     const end = this.#endOf(outcome, signal);
     if (end.message !== null)

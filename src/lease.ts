@@ -38,6 +38,8 @@ export class Lease {
   readonly #storeClock: StoreClock;
   /** When it ends at the latest, by a clock that nobody sets. */
   #endsAt = 0;
+  /** Since when no other instance has held it, in Unix milliseconds. */
+  #heldSince = 0;
 
   /** `name`: what the instances do under this lease. */
   constructor(parts: LeaseParts, name: string) {
@@ -53,6 +55,11 @@ export class Lease {
     return !this.#parts.isShared || performance.now() < this.#endsAt;
   }
 
+  /** Since when this instance holds it and no other one did in between, by the clock. Only after `take` has returned true. */
+  get heldSince(): number {
+    return this.#heldSince;
+  }
+
   /** Takes or renews the lease. Returns whether this instance holds it. */
   async take(): Promise<boolean> {
     const { clock, isShared } = this.#parts;
@@ -63,6 +70,8 @@ export class Lease {
     const before = await this.#read();
     const { holder = null, until = 0 } = before?.value ?? {};
     if (holder !== null && holder !== this.#holder && now < until) return false;
+    // Before the commit, whose response can be lost.
+    if (holder !== this.#holder) this.#heldSince = clock.now();
     return this.#write(before, { holder: this.#holder, until: now + leaseMs }, endsAt);
   }
 

@@ -113,3 +113,17 @@ test("a run whose instance loses the lease is over when its call is, although it
   await two.moveTo(at(66));
   assert.deepEqual(two.begun, [2]);
 });
+
+test("an instance that did not notice that another one had the lease leaves its run alone at first", async (t) => {
+  const { one, two, record } = await openTwo(t);
+  await one.moveTo(at(0));
+  // The first instance stands still.
+  await two.moveTo(at(25));
+  await two.moveTo(at(30));
+  assert.deepEqual(two.begun, [1]);
+  const run = (await record())?.run;
+  await one.moveTo(at(80));
+  assert.deepEqual([(await record())?.run, one.begun], [run, []]);
+  await one.moveTo(at(88));
+  assert.deepEqual(one.begun, [2]);
+});

@@ -79,8 +79,6 @@ export class JobLoop {
   readonly #stopping = new AbortController();
   #wake = new AbortController();
   #loop: Promise<void> | undefined;
-  /** Since when this instance holds the lease, by its clock. */
-  #leadsSince: number | undefined;
 
   constructor(parts: JobLoopParts) {
     this.#parts = parts;
@@ -161,7 +159,6 @@ export class JobLoop {
   async #leads(): Promise<boolean> {
     const leads = await this.#lease.take();
     if (!leads) this.#interruptAll(leaseLost);
-    this.#leadsSince = leads ? (this.#leadsSince ?? this.#parts.clock.now()) : undefined;
     return leads;
   }
 
@@ -198,7 +195,7 @@ export class JobLoop {
   /** A run of another holder was interrupted, because only the holder of the lease runs jobs. */
   async #takeOver(job: JobSettings, before: Versioned<JobRecord>, run: JobRun): Promise<number> {
     const now = this.now();
-    const ledMs = this.#parts.clock.now() - (this.#leadsSince ?? 0);
+    const ledMs = this.#parts.clock.now() - this.#lease.heldSince;
     if (this.#parts.isShared && ledMs < graceMs) return now + graceMs - ledMs;
     const end = { end: now, result: "interrupted", message: "The service ended during the run." } as const;
     return this.#write(job, before, ended(job, before.value, run, end));

@@ -14,6 +14,9 @@ const leaseMs = 20_000;
 /** How often an instance renews or looks at the lease, in milliseconds. */
 export const renewMs = 5_000;
 
+/** Why work ends when another instance can take over. */
+export const leaseLost = "This instance no longer holds the lease of the store.";
+
 interface LeaseRecord {
   holder: string | null;
   until: number;

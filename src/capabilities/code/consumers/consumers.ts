@@ -1,5 +1,4 @@
 /** The consumers of one service: functions that handle changes after their commit, and what administrators do with them. */
-import { setMaxListeners } from "node:events";
 import type { ThreadWork } from "../../../capability.ts";
 import { pendingOf } from "../../../changes/consume/backlog.ts";
 import type { ConsumedFeed, ConsumeParts, Outcome } from "../../../changes/consume/consumer.ts";
@@ -58,9 +57,7 @@ export class Consumers {
     const { service, store, feed, clock, declared } = parts;
     this.#parts = parts;
     this.#registry = new Registry({ store, feed, now: clock.now });
-    const { signal: ending } = this.#ending;
-    setMaxListeners(0, ending); // each call listens
-    const callParts = { ...parts, ending, interruptMs: parts.stopMs.interrupt };
+    const callParts = { ...parts, ending: this.#ending.signal, interruptMs: parts.stopMs.interrupt };
     this.#consumers = new Map(declared.map((each) => [each.name, new CodeConsumer(each, callParts)]));
     this.#engine = new ConsumerEngine({
       ...parts,

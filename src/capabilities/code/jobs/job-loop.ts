@@ -2,7 +2,7 @@
 import type { Clock } from "../../../clock.ts";
 import { Problem } from "../../../errors.ts";
 import type { InsideFetch } from "../../../http/inside.ts";
-import { Lease, renewMs } from "../../../lease.ts";
+import { Lease, leaseLost, renewMs } from "../../../lease.ts";
 import { isOvertaken, type Versioned } from "../../../records.ts";
 import type { ServingStore, Store } from "../../../store/port/store.ts";
 import { StoreClock } from "../../../store-clock.ts";
@@ -47,9 +47,6 @@ const mostRequests = 10_000;
 
 /** Why a run ends if the service does. */
 const serviceStops = "The service stops.";
-
-/** Why a run ends if another instance can take it over. */
-const leaseLost = "This instance no longer holds the lease of the store.";
 
 /** The longest message of a failure that the store keeps, in characters. */
 const longestMessage = 2_000;

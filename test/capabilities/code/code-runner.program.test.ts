@@ -224,6 +224,8 @@ for (const [where, open] of [
     const running = runner.run(call("hang"));
     await runner.stop();
     assert.equal(failureOf(await running).reason, "exit");
+    const { reason, message } = failureOf(await runner.run(call("nothing")));
+    assert.deepEqual([reason, message], ["exit", "The service has stopped."]);
   });
 }
 

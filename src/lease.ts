@@ -14,6 +14,9 @@ const leaseMs = 20_000;
 /** How often an instance renews or looks at the lease, in milliseconds. */
 export const renewMs = 5_000;
 
+/** Why work ends when another instance can take over. */
+export const leaseLost = "This instance no longer holds the lease of the store.";
+
 interface LeaseRecord {
   holder: string | null;
   until: number;
@@ -38,6 +41,8 @@ export class Lease {
   readonly #storeClock: StoreClock;
   /** When it ends at the latest, by a clock that nobody sets. */
   #endsAt = 0;
+  /** Since when no other instance has held it, in Unix milliseconds. */
+  #heldSince = 0;
 
   /** `name`: what the instances do under this lease. */
   constructor(parts: LeaseParts, name: string) {
@@ -53,6 +58,11 @@ export class Lease {
     return !this.#parts.isShared || performance.now() < this.#endsAt;
   }
 
+  /** Since when this instance holds it and no other one did in between, by the clock. Only after `take` has returned true. */
+  get heldSince(): number {
+    return this.#heldSince;
+  }
+
   /** Takes or renews the lease. Returns whether this instance holds it. */
   async take(): Promise<boolean> {
     const { clock, isShared } = this.#parts;
@@ -63,6 +73,8 @@ export class Lease {
     const before = await this.#read();
     const { holder = null, until = 0 } = before?.value ?? {};
     if (holder !== null && holder !== this.#holder && now < until) return false;
+    // Before the commit, whose response can be lost.
+    if (holder !== this.#holder) this.#heldSince = clock.now();
     return this.#write(before, { holder: this.#holder, until: now + leaseMs }, endsAt);
   }
 

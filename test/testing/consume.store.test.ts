@@ -205,7 +205,7 @@ test("a stop in the middle of a consumer ends it, and everything after it", asyn
   const signal = await begun.promise;
   await service.stop();
   await Promise.all([consuming, later]);
-  assert.equal((signal.reason as Error).message, "The service has stopped.");
+  assert.equal((signal.reason as Error).message, "The service stops.");
   await assert.rejects(service.consume(), { message: "The service has stopped." });
   assert.deepEqual(lines, []);
 });

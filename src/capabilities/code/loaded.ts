@@ -64,6 +64,13 @@ async function open(
   const computed = await openComputed(core, settings, warn);
   const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
+  let stopping: Promise<unknown> | undefined;
+  const stopWork = () => {
+    stopping ??= Promise.all([jobs?.stop(), consumers?.stop()]);
+    return stopping;
+  };
+  // Routes have their time to end from then on too. One after the other, they could need longer than the whole stop can take.
+  core.stopping.addEventListener("abort", () => void stopWork().catch(() => {})); // `stop` throws the error
   const overview = new Overview(places, meter);
   const report = (seen: ThreadReport) => void call?.("noteCode", JSON.stringify(seen)).catch(() => {});
   const endReports = call && places.length > 0 ? startReports(meter, report) : undefined;
@@ -93,8 +100,7 @@ async function open(
     ...(isForTests && membersForTests({ consumers, jobs })),
     stop: async () => {
       endReports?.();
-      await jobs?.stop();
-      await consumers?.stop();
+      await stopWork();
       await work?.stop();
       await computed?.stop();
       await hooks?.stop();

@@ -66,8 +66,9 @@ export async function pendingOf(
   consumers: readonly Gets[],
   states: ReadonlyMap<string, ConsumerState>,
 ): Promise<ReadonlyMap<string, Pending>> {
+  const heads = await headsOf(parts, consumers);
   const found = consumers.map(async (consumer) => {
-    const { changes, after } = await waitingFor(parts, [consumer], states);
+    const { changes, after } = waitingUntil(heads, [consumer], { parts, states });
     return [consumer.id, { waiting: changes, oldestAt: await oldestOf(parts.store, after) }] as const;
   });
   return new Map(await Promise.all(found));
@@ -79,8 +80,27 @@ export async function waitingFor(
   consumers: readonly Gets[],
   states: ReadonlyMap<string, ConsumerState>,
 ): Promise<{ changes: number; after: ReadonlyMap<string, LogPlace> }> {
+  return waitingUntil(await headsOf(parts, consumers), consumers, { parts, states });
+}
+
+/** The last changes of the collections that these consumers get. */
+async function headsOf(
+  parts: Pick<BacklogParts, "store" | "collectionNames">,
+  consumers: readonly Gets[],
+): Promise<ReadonlyMap<string, LogHead>> {
   const names = new Set(consumers.flatMap((each) => collectionsOf(each, parts)));
-  const heads = consumers.length === 0 ? new Map<string, LogHead>() : await parts.store.logHeads([...names]);
+  return consumers.length === 0 ? new Map() : parts.store.logHeads([...names]);
+}
+
+/** What `waitingFor` returns, from the last changes of all collections. */
+function waitingUntil(
+  heads: ReadonlyMap<string, LogHead>,
+  consumers: readonly Gets[],
+  {
+    parts,
+    states,
+  }: { parts: Pick<BacklogParts, "collectionNames">; states: ReadonlyMap<string, ConsumerState> },
+): { changes: number; after: ReadonlyMap<string, LogPlace> } {
   let changes = 0;
   const after = new Map<string, LogPlace>();
   for (const consumer of consumers) {

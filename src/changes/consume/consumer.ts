@@ -64,6 +64,8 @@ export interface Handed {
   state: ConsumerState | undefined;
   /** Whether the attempt may start: the consumer is still as it knows it. If not, the worker ends, and the event is handed out again later. */
   mayStart(): Promise<boolean>;
+  /** Aborted when another instance can hand out the same event. The reason is an Error with a sentence. */
+  leaseLost: AbortSignal;
 }
 
 /** The feed that consumers read. */

@@ -3,7 +3,7 @@
  * consumer.
  */
 import { Problem } from "../../errors.ts";
-import { Lease, renewMs } from "../../lease.ts";
+import { Lease, leaseLost, renewMs } from "../../lease.ts";
 import { isOvertaken, put, type Versioned } from "../../records.ts";
 import type { ConsumeParts, Consumer, Outcome } from "./consumer.ts";
 import { type DeliveryRecord, deliveriesName, deliveryId, putState } from "./consumer-records.ts";
@@ -30,6 +30,8 @@ export class ConsumerEngine {
   readonly #stopping = new AbortController();
   #wake: AbortController = new AbortController();
   #loop: Promise<void> | undefined;
+  /** Aborted when this instance loses the lease. There is another one for the time after that. */
+  #leaseLost = new AbortController();
 
   constructor(parts: ConsumeParts) {
     this.#parts = parts;
@@ -66,7 +68,13 @@ export class ConsumerEngine {
     if (feed === undefined) return false;
     try {
       return await consume(
-        { ...this.#parts, feed, stopped: this.#stopping.signal, endsIdle: true },
+        {
+          ...this.#parts,
+          feed,
+          stopped: this.#stopping.signal,
+          leaseLost: this.#leaseLost.signal,
+          endsIdle: true,
+        },
         consumer,
       );
     } catch (error) {
@@ -88,6 +96,7 @@ export class ConsumerEngine {
   /** Ends all attempts. Events without an outcome are handed out again after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#stopAll();
     this.wake();
     await this.#loop;
     await Promise.all([...this.#running.values()].map(({ done }) => done));
@@ -125,6 +134,10 @@ export class ConsumerEngine {
       const { clock } = this.#parts;
       await clock.until(clock.now() + renewMs, this.#wake.signal);
     }
+    this.#stopAll(); // the last look can have started some
+  }
+
+  #stopAll(): void {
     for (const { stop } of this.#running.values()) stop();
   }
 
@@ -133,12 +146,20 @@ export class ConsumerEngine {
     const { kind, warn } = this.#parts;
     try {
       const consumers = await kind.all();
-      const leads = consumers.length > 0 && (await this.#lease.take());
-      this.#match(leads ? this.#fitting(consumers) : []);
+      if (consumers.length === 0) this.#match([]);
+      else if (await this.#lease.take()) this.#match(this.#fitting(consumers));
+      else this.#loseLease();
     } catch (error) {
       if (!(error instanceof Problem)) warn(`${kind.name}: ${(error as Error).message}`);
-      if (!this.#lease.isHeld) this.#match([]); // the store cannot be reached
+      if (!this.#lease.isHeld) this.#loseLease(); // the store cannot be reached
     }
+  }
+
+  /** Another instance hands out the events without an outcome. So what still handles them here must end. */
+  #loseLease(): void {
+    this.#match([]);
+    this.#leaseLost.abort(new Error(leaseLost));
+    this.#leaseLost = new AbortController();
   }
 
   /** Without the consumers that do not fit the configuration. What they wait for stays in the history. */
@@ -167,7 +188,8 @@ export class ConsumerEngine {
     if (feed === undefined) return;
     const { id, version } = consumer;
     const stopped = new AbortController();
-    const done = consume({ ...this.#parts, feed, stopped: stopped.signal }, consumer)
+    const signals = { stopped: stopped.signal, leaseLost: this.#leaseLost.signal };
+    const done = consume({ ...this.#parts, feed, ...signals }, consumer)
       .then(() => {})
       .catch((error: unknown) => this.#afterFailure(error, stopped.signal))
       .finally(() => {

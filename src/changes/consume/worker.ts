@@ -22,6 +22,8 @@ export interface WorkerParts extends ConsumeParts {
   feed: ConsumedFeed;
   /** Aborted to stop the worker. */
   stopped: AbortSignal;
+  /** Aborted when another instance can hand out the same events. */
+  leaseLost: AbortSignal;
   /** Whether the worker ends when it has handled every change until now and every delivery that is due. @default false */
   endsIdle?: boolean;
 }
@@ -183,11 +185,12 @@ class Worker {
   async #handle({ attempted, body, principal }: Due): Promise<Outcome | undefined> {
     this.#hasBegun = true;
     if (body === undefined) return notHandled("The history no longer has the change.");
+    const { kind, leaseLost } = this.#parts;
     const { state } = this.#journal;
     const mayStart = () => this.#mayStart();
-    return this.#parts.kind.handle(
+    return kind.handle(
       this.#consumer,
-      { event: attempted, body, principal, state, mayStart },
+      { event: attempted, body, principal, state, mayStart, leaseLost },
       this.#stopped,
     );
   }

@@ -207,11 +207,28 @@ for (const [where, open] of [
     assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
   });
 
+  test(`in ${where}, a call that the service ends early has failed soon, and one whose client has gone keeps its time`, async (t) => {
+    const { runner } = open(t);
+    const [gone, ended] = [new AbortController(), new AbortController()];
+    let hasFailed = false;
+    void runner.run(call("hang", { signal: gone.signal })).then(() => {
+      hasFailed = true;
+    });
+    const hung = runner.run(call("hang", { signal: ended.signal }));
+    await resultOf(runner, "nothing"); // both have begun
+    gone.abort();
+    ended.abort(new Error("The lease is lost."));
+    const { reason, message } = failureOf(await hung);
+    assert.deepEqual([reason, message, hasFailed], ["time", "The lease is lost.", false]);
+  });
+
   test(`in ${where}, no call runs after the stop`, async (t) => {
     const { runner } = open(t);
     const running = runner.run(call("hang"));
     await runner.stop();
     assert.equal(failureOf(await running).reason, "exit");
+    const { reason, message } = failureOf(await runner.run(call("nothing")));
+    assert.deepEqual([reason, message], ["exit", "The service has stopped."]);
   });
 }
 

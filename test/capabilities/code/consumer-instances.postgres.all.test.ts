@@ -1,9 +1,12 @@
 /** Several instances on one store share its consumers. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
+import { makeFolder } from "../../folder.ts";
 import { type Service, startFor } from "../../http/service.ts";
 import { databaseFor } from "../../postgres/databases.ts";
 import { until } from "../../until.ts";
+import { testClock } from "../webhooks/http/clock.ts";
 import { noteCalls } from "./consumers/noted-calls.ts";
 
 const path = "/api/v1/_consumers/orders/mail";
@@ -43,4 +46,41 @@ export default { collections: { orders: { after: { mail: { run } } } } };`;
   await until("the other one takes over", () =>
     calls.read<{ data: { n: number } }>().some(({ data }) => data.n === 11),
   );
+});
+
+test("an instance that loses the lease ends its calls, and the other one makes them again", async (t) => {
+  const store = { kind: "postgres", url: await databaseFor(t) } as const;
+  const calls = noteCalls();
+  const module = `${calls.source}
+import { existsSync, writeFileSync } from "node:fs";
+const begun = ${JSON.stringify(join(makeFolder(), "begun"))};
+const run = async (call) => {
+  if (existsSync(begun)) return noteEvent(call);
+  writeFileSync(begun, "");
+  note({ is: "begun" });
+  await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
+  note({ is: call.signal.reason.message });
+  throw call.signal.reason;
+};
+export default { collections: { orders: { after: { mail: { run, timeoutMs: 300_000 } } } } };`;
+  const clocks = [testClock(), testClock()] as const;
+  const [one, two] = clocks;
+  const start = one.now();
+  const first = await startFor(t, { module, store, codeParts: { clock: one } });
+  await first.create("orders", { n: 1 });
+  const notes = () => calls.read<{ is?: string; type?: string; attempt?: number }>();
+  await until("the first has begun", () => notes().length === 1);
+  two.moveTo(start + 60_000);
+  const second = await startFor(t, { module, store, codeParts: { clock: two } });
+  await until("the second handles it", () => notes().length === 2);
+  one.moveTo(start + 61_000);
+  await until("the first ends", () => notes().length === 3);
+  assert.deepEqual(
+    notes().map(({ is, attempt }) => is ?? attempt),
+    ["begun", 1, "This instance no longer holds the lease of the store."],
+  );
+  const deliveries = async () => (await second.send({ path: `${path}/_deliveries` })).json as Delivery[];
+  await until("its outcome is stored", async () => (await deliveries()).length === 1);
+  const [{ state, attempts } = {}] = await deliveries();
+  assert.deepEqual([state, attempts], ["delivered", 1]);
 });

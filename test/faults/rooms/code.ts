@@ -39,4 +39,30 @@ export const codeFaults: readonly Fault[] = [
       ["const reports = [this.#own.report(), ...this.#reports];", "const reports = [this.#own.report()];"],
     ],
   },
+  {
+    name: "code-stops-after-routes",
+    what: "Jobs and consumers begin to stop only when the routes have ended.",
+    noticedBy: "test/capabilities/code/route-stop",
+    test: "jobs and consumers begin to stop when routes do",
+    replacements: [['core.stopping.addEventListener("abort", () => void stopWork().catch(() => {}));', ""]],
+  },
+  {
+    name: "code-early-end-without-limit",
+    what: "A run whose instance has lost the lease goes on until its usual time is over.",
+    noticedBy: "test/capabilities/code/job-lease",
+    test: "a run whose instance loses the lease is over when its call is, although its function goes on",
+    replacements: [["else if (!this.#isAborted) this.#end(why);", "else this.#abortOnce(why);"]],
+  },
+  {
+    name: "code-lease-as-if-kept",
+    what: "An instance that stood still takes a run over from the next holder of the lease at once.",
+    noticedBy: "test/capabilities/code/job-lease",
+    test: "an instance that did not notice that another one had the lease leaves its run alone at first",
+    replacements: [
+      [
+        "if (holder !== this.#holder) this.#heldSince = clock.now();",
+        "if (this.#heldSince === 0) this.#heldSince = clock.now();",
+      ],
+    ],
+  },
 ];

@@ -50,7 +50,7 @@ export const testingFaults: readonly Fault[] = [
     what: "A stop leaves the functions of consumers running.",
     noticedBy: consume,
     test: "a stop in the middle of a consumer ends it, and everything after it",
-    replacements: [["      abort(message);\n", ""]],
+    replacements: [["AbortSignal.any([ending, leaseLost])", "AbortSignal.any([leaseLost])"]],
   },
   {
     name: "test-time-limit",

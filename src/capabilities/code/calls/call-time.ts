@@ -13,24 +13,20 @@ interface Steps {
 /** Watches the time of one call, from now on. */
 export class CallTime {
   readonly #call: CodeCall;
-  readonly #abort: (why: string) => void;
+  readonly #bounds: CodeBounds;
+  readonly #steps: Steps & Pick<ServiceClock, "startTimer">;
   #cancelTimer: () => void;
   #isAborted = false;
-  readonly #onSignal = () => this.#abortOnce(whyAborted(this.#call.signal));
+  readonly #onSignal = () => this.#endEarly();
 
-  constructor(
-    call: CodeCall,
-    { graceMs }: CodeBounds,
-    { startTimer, abort, giveUp }: Steps & Pick<ServiceClock, "startTimer">,
-  ) {
+  constructor(call: CodeCall, bounds: CodeBounds, steps: Steps & Pick<ServiceClock, "startTimer">) {
     const { place, timeoutMs, signal } = call;
     this.#call = call;
-    this.#abort = abort;
-    this.#cancelTimer = startTimer(timeoutMs, () => {
-      const message = `${place} has taken longer than ${timeoutMs} ms.`;
-      this.#abortOnce(message);
-      this.#cancelTimer = startTimer(graceMs, () => giveUp({ kind: "failed", reason: "time", message }));
-    });
+    this.#bounds = bounds;
+    this.#steps = steps;
+    this.#cancelTimer = steps.startTimer(timeoutMs, () =>
+      this.#end(`${place} has taken longer than ${timeoutMs} ms.`),
+    );
     if (signal?.aborted) this.#onSignal();
     signal?.addEventListener("abort", this.#onSignal);
   }
@@ -41,17 +37,30 @@ export class CallTime {
     this.#call.signal?.removeEventListener("abort", this.#onSignal);
   }
 
+  /** A client that goes away costs no worker, because the calls of others are in it: the call keeps its time. */
+  #endEarly(): void {
+    const why = whyAborted(this.#call.signal);
+    if (why === undefined) this.#abortOnce("The client of the request has gone away.");
+    else if (!this.#isAborted) this.#end(why);
+  }
+
+  #end(message: string): void {
+    this.#abortOnce(message);
+    this.#cancelTimer();
+    const { startTimer, giveUp } = this.#steps;
+    const { graceMs } = this.#bounds;
+    this.#cancelTimer = startTimer(graceMs, () => giveUp({ kind: "failed", reason: "time", message }));
+  }
+
   #abortOnce(why: string): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
-    this.#abort(why);
+    this.#steps.abort(why);
   }
 }
 
-/** The sentence of an Error that is the reason of a signal. A signal without a reason is that of a client. */
-function whyAborted(signal: AbortSignal | undefined): string {
+/** The sentence of an Error that is the reason of a signal; `undefined` if a client has gone away, whose signal has no such reason. */
+function whyAborted(signal: AbortSignal | undefined): string | undefined {
   const reason: unknown = signal?.reason;
-  return reason instanceof Error && reason.name === "Error"
-    ? reason.message
-    : "The client of the request has gone away.";
+  return reason instanceof Error && reason.name === "Error" ? reason.message : undefined;
 }

@@ -26,7 +26,10 @@ export interface CodeCall {
   readonly timeoutMs: number;
   /** The change that the function handles, for traces. */
   readonly origin?: ChangeOrigin;
-  /** Aborts the signal of the function early, such as when the socket of a client closes. Its clients then send nothing more. */
+  /**
+   * Aborts the signal of the function early. Its clients then send nothing more. If the reason is an Error with a sentence, the call has failed
+   * if it does not end soon after that. Without one, as when the socket of a client closes, it keeps its time.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

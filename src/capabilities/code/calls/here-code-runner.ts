@@ -15,6 +15,8 @@ interface HereOptions {
   clock: Pick<ServiceClock, "startTimer">;
 }
 
+const stopped = { kind: "failed", reason: "exit", message: "The service has stopped." } as const;
+
 /** Runs the functions of a configuration that is in this thread. */
 export class HereCodeRunner implements CodeRunner {
   readonly #configuration: unknown;
@@ -27,6 +29,7 @@ export class HereCodeRunner implements CodeRunner {
   }
 
   async run(call: CodeCall): Promise<CodeOutcome> {
+    if (this.#stopping.signal.aborted) return stopped;
     const { place, input } = call;
     const { prefix, bounds, clock } = this.#options;
     const aborter = new AbortController();
@@ -38,9 +41,8 @@ export class HereCodeRunner implements CodeRunner {
     const { promise: tooLate, resolve } = Promise.withResolvers<CodeOutcome>();
     const time = new CallTime(call, bounds, { startTimer: clock.startTimer, abort, giveUp: resolve });
     const onStop = () => {
-      const message = "The service has stopped.";
-      resolve({ kind: "failed", reason: "exit", message });
-      abort(message);
+      resolve(stopped);
+      abort(stopped.message);
     };
     this.#stopping.signal.addEventListener("abort", onStop);
     const clients = Object.fromEntries(

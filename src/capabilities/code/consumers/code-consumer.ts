@@ -13,6 +13,7 @@ import type { Service } from "../../../http/service.ts";
 import { authorOf } from "../../../store/port/change-log.ts";
 import { principalOf } from "../calls/acting.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import { outcomeWithin } from "../calls/interruption.ts";
 import { CallTurns } from "./call-turns.ts";
 import type { ConsumerSettings } from "./consumer-settings.ts";
 import { createView } from "./view.ts";
@@ -31,8 +32,10 @@ export interface CallParts {
   runner: CodeRunner;
   /** Makes the requests of a caller inside the process. */
   inside(caller: InsideCaller): InsideFetch;
-  /** Whether the service ends the calls that run. */
-  isStopping(): boolean;
+  /** Aborted when the calls that run must end, because the service stops. */
+  ending: AbortSignal;
+  /** How long they have to end after that, in milliseconds. */
+  interruptMs: number;
 }
 
 /** A consumer of the configuration. */
@@ -80,8 +83,11 @@ export class CodeConsumer {
     return author.chain > 0 && author.principal === principalOf(this.name, "service").subject;
   }
 
-  /** Handles an event. `undefined` if the worker stops before the call, or the service ends it. */
-  handle(consumer: Consumer, { event, body, principal, mayStart }: Handed): Promise<Outcome | undefined> {
+  /** Handles an event. `undefined` if the worker stops before the call, or the service ends it: when it stops, or loses the lease. */
+  handle(
+    consumer: Consumer,
+    { event, body, principal, mayStart, leaseLost }: Handed,
+  ): Promise<Outcome | undefined> {
     return this.#turns.run(async () => {
       if (!(await mayStart())) return undefined;
       if (await isWithdrawn(this.#parts.feed, consumer, event))
@@ -91,21 +97,25 @@ export class CodeConsumer {
         return refused(
           `This change is number ${chain} in a chain: a consumer made each of them because of the one before. The function was not called, so that the chain ends.`,
         );
-      return this.#call(event, { event: JSON.parse(body), attempt: event.attempts + 1 }, chain + 1);
+      const input = { event: JSON.parse(body), attempt: event.attempts + 1 };
+      return this.#call(event, input, { chain: chain + 1, leaseLost });
     });
   }
 
   async #call(
     { collection, sequence }: Attempted,
     input: Readonly<Record<string, unknown>>,
-    chain: number,
+    { chain, leaseLost }: { chain: number; leaseLost: AbortSignal },
   ): Promise<Outcome | undefined> {
-    const { runner, isStopping } = this.#parts;
+    const { runner, ending, interruptMs } = this.#parts;
     const { place, timeoutMs } = this.settings;
     const begun = performance.now();
     const origin = { collection, sequence };
-    const outcome = await runner.run({ place, input, clients: this.#clients(chain), timeoutMs, origin });
-    if (outcome.kind === "failed" && isStopping()) return undefined; // it is called again after the next start
+    const clients = this.#clients(chain);
+    const signal = AbortSignal.any([ending, leaseLost]);
+    const call = runner.run({ place, input, clients, timeoutMs, origin, signal });
+    const outcome = await outcomeWithin(call, { signal: ending, ms: interruptMs });
+    if (outcome.kind === "failed" && signal.aborted) return undefined; // it is called again, here or in another instance
     return outcomeOf(outcome, Math.round(performance.now() - begun));
   }
 

@@ -37,8 +37,8 @@ export interface ConsumersParts {
   isShared: boolean;
   /** Lets the thread that runs the consumers look at them now. `undefined` in that thread. */
   wakeOthers: (() => Promise<unknown>) | undefined;
-  /** How long calls that run when the service stops have to end, in milliseconds. 0: they are ended at once. */
-  graceMs: number;
+  /** How long calls that run when the service stops go on before their signals are aborted, and how long they have to end after that, in milliseconds. */
+  stopMs: { grace: number; interrupt: number };
 }
 
 /** The consumers of one service. */
@@ -50,14 +50,14 @@ export class Consumers {
   /** The failed attempts during `handleAll`, each as a sentence. */
   #failures: string[] | undefined;
   #hasStopped = false;
-  /** Whether the calls that run are ended. */
-  #isStopping = false;
+  /** Aborted when the calls that run must end. */
+  readonly #ending = new AbortController();
 
   constructor(parts: ConsumersParts) {
     const { service, store, feed, clock, declared } = parts;
     this.#parts = parts;
     this.#registry = new Registry({ store, feed, now: clock.now });
-    const callParts = { ...parts, isStopping: () => this.#isStopping };
+    const callParts = { ...parts, ending: this.#ending.signal, interruptMs: parts.stopMs.interrupt };
     this.#consumers = new Map(declared.map((each) => [each.name, new CodeConsumer(each, callParts)]));
     this.#engine = new ConsumerEngine({
       ...parts,
@@ -81,15 +81,12 @@ export class Consumers {
     if (works) this.#engine.start();
   }
 
-  /** Stops all consumers, and after some time also the runner. A call that was ended is made again after the next start. */
+  /** Stops all consumers, and after some time the calls that run. A call that was ended is made again after the next start. */
   async stop(): Promise<void> {
-    const { runner, graceMs } = this.#parts;
+    const { grace } = this.#parts.stopMs;
     this.#hasStopped = true;
-    const end = () => {
-      this.#isStopping = true;
-      void runner.stop();
-    };
-    const timer = graceMs === 0 ? undefined : setTimeout(end, graceMs);
+    const end = () => this.#ending.abort(new Error("The service stops."));
+    const timer = grace === 0 ? undefined : setTimeout(end, grace);
     if (timer === undefined) end();
     await this.#engine.stop();
     clearTimeout(timer);

@@ -3,6 +3,7 @@ import type { Core } from "../../../capability.ts";
 import type { Clock } from "../../../clock.ts";
 import { createInside } from "../../../http/inside.ts";
 import type { CodeRunner } from "../calls/code-runner.ts";
+import { interruptMs } from "../calls/interruption.ts";
 import type { CodeSettings } from "../settings.ts";
 import { Consumers } from "./consumers.ts";
 
@@ -12,7 +13,7 @@ export interface ReplacedInConsumers {
   random?: () => number;
 }
 
-/** How long calls that run when the service stops have to end, in milliseconds. */
+/** How long calls that run when the service stops go on, before their signals are aborted, in milliseconds. */
 const graceMs = 5_000;
 
 /** The consumers of a thread. They do not run yet. `undefined` if the configuration has none. */
@@ -35,7 +36,7 @@ export function openConsumers(
     random: Math.random,
     isShared: isShared || service.counts.threads > 1,
     wakeOthers: call && (() => call("wakeConsumers")),
-    graceMs: isForTests ? 0 : graceMs,
+    stopMs: isForTests ? { grace: 0, interrupt: 0 } : { grace: graceMs, interrupt: interruptMs },
     ...replaced,
   });
 }

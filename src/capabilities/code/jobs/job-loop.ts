@@ -1,13 +1,13 @@
 /** Runs the jobs when they are due, in the instance that holds the lease of the store. `job-run.ts` decides what becomes of each. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../clock.ts";
 import { Problem } from "../../../errors.ts";
 import type { InsideFetch } from "../../../http/inside.ts";
-import { Lease, renewMs } from "../../../lease.ts";
+import { Lease, leaseLost, renewMs } from "../../../lease.ts";
 import { isOvertaken, type Versioned } from "../../../records.ts";
 import type { ServingStore, Store } from "../../../store/port/store.ts";
 import { StoreClock } from "../../../store-clock.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import { interruptMs, outcomeWithin } from "../calls/interruption.ts";
 import { isOf, type JobRecord, type JobRecords, type JobRun, putJob } from "./job-records.ts";
 import { type AttemptEnd, begun, ended, isFromWrongClock, plannedAnew, withDueRun } from "./job-run.ts";
 import type { JobSettings, Jobs } from "./job-settings.ts";
@@ -33,20 +33,20 @@ export interface JobLoopParts {
 /** How often it looks whether this instance still holds the lease while a job runs, in milliseconds. */
 const guardMs = 1_000;
 
-/** How long a new holder of the lease leaves the runs of others alone, in milliseconds: longer than they need to notice that they have lost it. */
-const graceMs = 5_000;
+/**
+ * How long a new holder of the lease leaves the runs of others alone, in milliseconds: longer than they need to notice that they have lost it
+ * (`guardMs`) and to end (`graceMs` of `CodeBounds`).
+ */
+const graceMs = 8_000;
 
 /** What could not be stored is tried again after this time, in milliseconds. */
 const storeAgainMs = 1_000;
 
-/** How long code has to end after its signal was aborted, in milliseconds. */
-const interruptMs = 2_000;
-
 /** How many requests the client of a run can send. */
 const mostRequests = 10_000;
 
-/** Why a run ends if another instance can take it over. */
-const leaseLost = "This instance no longer holds the lease of the store.";
+/** Why a run ends if the service does. */
+const serviceStops = "The service stops.";
 
 /** The longest message of a failure that the store keeps, in characters. */
 const longestMessage = 2_000;
@@ -76,8 +76,6 @@ export class JobLoop {
   readonly #stopping = new AbortController();
   #wake = new AbortController();
   #loop: Promise<void> | undefined;
-  /** Since when this instance holds the lease, by its clock. */
-  #leadsSince: number | undefined;
 
   constructor(parts: JobLoopParts) {
     this.#parts = parts;
@@ -123,8 +121,9 @@ export class JobLoop {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();
+    this.#interruptAll(serviceStops);
     await this.#loop;
-    this.#interruptAll("The service stops.");
+    this.#interruptAll(serviceStops); // the last look can have begun some
     await Promise.all([...this.#running.values()].map(({ done }) => done));
     await this.#lease.release().catch(() => {}); // the lease expires by itself
   }
@@ -157,7 +156,6 @@ export class JobLoop {
   async #leads(): Promise<boolean> {
     const leads = await this.#lease.take();
     if (!leads) this.#interruptAll(leaseLost);
-    this.#leadsSince = leads ? (this.#leadsSince ?? this.#parts.clock.now()) : undefined;
     return leads;
   }
 
@@ -194,7 +192,7 @@ export class JobLoop {
   /** A run of another holder was interrupted, because only the holder of the lease runs jobs. */
   async #takeOver(job: JobSettings, before: Versioned<JobRecord>, run: JobRun): Promise<number> {
     const now = this.now();
-    const ledMs = this.#parts.clock.now() - (this.#leadsSince ?? 0);
+    const ledMs = this.#parts.clock.now() - this.#lease.heldSince;
     if (this.#parts.isShared && ledMs < graceMs) return now + graceMs - ledMs;
     const end = { end: now, result: "interrupted", message: "The service ended during the run." } as const;
     return this.#write(job, before, ended(job, before.value, run, end));
@@ -254,7 +252,7 @@ export class JobLoop {
       timeoutMs: job.timeoutMs,
       signal,
     });
-    const outcome = await Promise.race([call, interruption(signal)]);
+    const outcome = await outcomeWithin(call, { signal: this.#stopping.signal, ms: interruptMs });
     clearInterval(guard);
     const end = this.#endOf(outcome, signal);
     if (end.message !== null)
@@ -297,11 +295,4 @@ export class JobLoop {
   #interruptAll(why: string): void {
     for (const { aborter } of this.#running.values()) aborter.abort(new Error(why));
   }
-}
-
-/** The outcome of a call that goes on although its signal was aborted. Code that does not look at the signal is ended later. */
-async function interruption(signal: AbortSignal): Promise<CodeOutcome> {
-  await new Promise((resolve) => signal.addEventListener("abort", resolve));
-  await sleep(interruptMs, undefined, { ref: false });
-  return { kind: "failed", reason: "exit", message: "It did not end when its signal was aborted." };
 }

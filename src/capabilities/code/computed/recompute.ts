@@ -86,7 +86,7 @@ export class Recompute {
       ...(after !== null && { after: [collection.idKind === "integer" ? Number(after) : after] }),
     });
     const at = Math.max(now(), ...(collection.timestamps ? items.map(({ updatedAt }) => updatedAt) : []));
-    const outcomes = await this.#outcomesOf(items, at);
+    const outcomes = await this.#outcomesOf(items, at, signal);
     if (signal.aborted) return "continues";
     const failed = outcomes.filter((each) => each instanceof ComputingFailed);
     const passed: ComputedRecord = {
@@ -128,9 +128,10 @@ export class Recompute {
     this.#refused.set(change.key.id, (error as Problem).message);
   }
 
-  async #outcomesOf(items: readonly Stored[], at: number): Promise<Outcome[]> {
+  /** Ends early if the signal is aborted, because a stop waits for this. */
+  async #outcomesOf(items: readonly Stored[], at: number, signal: AbortSignal): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (let from = 0; from < items.length; from += callsPerTurn) {
+    for (let from = 0; from < items.length && !signal.aborted; from += callsPerTurn) {
       const some = items.slice(from, from + callsPerTurn);
       outcomes.push(...(await Promise.all(some.map((each) => this.#outcomeOf(each, at)))));
       await turn();

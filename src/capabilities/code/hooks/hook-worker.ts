@@ -31,7 +31,7 @@ export type WorkerEnd = Exclude<FailureReason, "promise" | "result"> | "lost";
 export interface HookRunner {
   /** Calls the hook at a place of the configuration, or all computed attributes there. Throws UNAVAILABLE if too many calls wait. */
   call(place: string, input: CallInput): Promise<HookOutput>;
-  /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
+  /** Resolves when the module is loaded, or when this is stopped. Rejects with an Error if the module cannot be loaded. */
   ready(): Promise<void>;
   /** Whether the module could not be loaded the last time. */
   isFailing(): boolean;
@@ -52,6 +52,9 @@ const maxLoadMs = 60_000;
 
 /** How often a call without a fault of its own runs again, after its worker has ended. */
 const maxRuns = 5;
+
+/** What becomes of each call in progress at a stop, and of later ones. */
+const hasStopped: HookOutput = { kind: "failed", reason: "exit", message: "The service has stopped." };
 
 /** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and five seconds. */
 const patience = { factor: 20, moreMs: 5_000 };
@@ -107,8 +110,8 @@ export class HookWorker implements HookRunner {
   }
 
   call(place: string, input: CallInput): Promise<HookOutput> {
-    const paused = this.#pauseOf(place);
-    if (paused !== undefined) return Promise.resolve(paused);
+    const refused = this.#isStopped ? hasStopped : this.#pauseOf(place);
+    if (refused !== undefined) return Promise.resolve(refused);
     const length = lengthOf(input);
     // A single call can be larger, because the limits of resources decide about it.
     const isFull = this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length;
@@ -130,12 +133,13 @@ export class HookWorker implements HookRunner {
     return promise;
   }
 
+  /** Ends the worker and its calls. Later calls fail. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watch?.stop();
     if (this.#worker !== undefined) await endWorker(this.#worker, endMs);
-    for (const { settle } of this.#calls.values())
-      settle({ kind: "failed", reason: "exit", message: "The service has stopped." });
+    for (const { settle } of this.#calls.values()) settle(hasStopped);
+    this.#loaded.resolve(); // what waits for the module must end too
   }
 
   /** Sends a call, together with all calls of this turn of the event loop. */
@@ -269,7 +273,7 @@ export class HookWorker implements HookRunner {
 
   /** A worker cannot be ended. Calls do not wait for it, and its hook does not run for some time. */
   #lose(worker: Worker, how: Ending): void {
-    if (this.#worker !== worker) return;
+    if (this.#isStopped || this.#worker !== worker) return;
     const place = this.#calls.get(this.#tooLong ?? 0)?.message[1];
     if (place !== undefined) this.#pause(place); // each such worker takes a processor and memory
     this.#options.onEnd?.("lost");

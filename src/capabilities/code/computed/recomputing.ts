@@ -12,6 +12,8 @@ export interface RecomputingParts {
   isComplete(collection: string): Promise<boolean>;
   /** What computes a collection. */
   recomputeOf(collection: string): Promise<Recompute>;
+  /** Ends what `recomputeOf` has started. A later call starts it again. */
+  end(): Promise<void>;
   warn: (text: string) => void;
 }
 
@@ -60,6 +62,7 @@ export class Recomputing {
       const isBusy = due.length > 0 && (await this.#round(due, left));
       await this.#wait(isBusy ? restAfter(performance.now() - begun) : lookMs);
     }
+    await this.#parts.end();
     await this.#parts.lease.release().catch(() => {}); // the lease expires by itself
   }
 

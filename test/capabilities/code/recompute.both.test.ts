@@ -1,5 +1,7 @@
 /** New and changed computed attributes of resources that are stored already. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { makeFolder } from "../../folder.ts";
@@ -235,6 +237,23 @@ test("a value that does not fit its schema, or that another resource has, is not
     warnings.some((text) => text.includes('"order-00001": "total" must be a number')),
     String(warnings),
   );
+});
+
+test("the calls of a pass grow with the refused values, not with their square", async (t) => {
+  const count = 200;
+  const calls = join(makeFolder(), "calls");
+  let made = 0;
+  const warn = (text: unknown) => {
+    if (String(text).includes(`${count - 1} stored resources`)) made ||= readFileSync(calls).length;
+  };
+  const start = await storeFor(t);
+  const value = `() => { appendFileSync(${JSON.stringify(calls)}, "x"); return 7; }`;
+  const module = `
+import { appendFileSync } from "node:fs";
+${withTotal({ value, more: 'unique: ["total"],' })}`;
+  await start({ module, seeds: seedsOf(count), log: { info() {}, error() {}, warn } as never });
+  await until("the first pass has ended", () => made > 0);
+  assert.ok(made <= 8 * count, `${made} calls for ${count} resources`);
 });
 
 test("a value that stays the same must fit another schema", async (t) => {

@@ -62,7 +62,7 @@ function isChange(outcome: Outcome): outcome is Change {
 export class Recompute {
   readonly #parts: RecomputeParts;
   readonly #name: string;
-  /** Resources of the next slice that the store has refused, with the reason. */
+  /** Resources that the store has refused, with the reason. The slice that has one passes it. */
   readonly #refused = new Map<string, string>();
   #size = maxSlice;
   #hasChanged = false;
@@ -97,6 +97,7 @@ export class Recompute {
     };
     const changes = outcomes.filter(isChange);
     if (!(await this.#commit(before, more ? passed : endOf(passed), { at, changes }))) return "continues";
+    for (const { id } of items) this.#refused.delete(id);
     this.#warnOnce(failed[0]);
     if (changes.length > 0) this.#hasChanged = true;
     return more ? "continues" : this.#endPass(passed);
@@ -111,13 +112,12 @@ export class Recompute {
     try {
       await this.#parts.records.write(this.#name, before, next, { at, changes, principal });
     } catch (error) {
-      // A smaller slice is overtaken less often.
-      if (isOvertaken(error)) this.#size = Math.max(1, Math.floor(this.#size / 2));
-      else this.#noteRefusal(error, changes);
+      if (!isOvertaken(error)) this.#noteRefusal(error, changes);
+      // A smaller slice is overtaken less often, and where much is refused, less is computed in vain.
+      this.#size = Math.max(1, Math.floor(this.#size / 2));
       return false;
     }
     this.#size = Math.min(maxSlice, this.#size * 2);
-    this.#refused.clear();
     return true;
   }
 
@@ -174,6 +174,7 @@ export class Recompute {
     const hasChanged = this.#hasChanged;
     this.#hasChanged = false;
     this.#hasWarned = false;
+    this.#refused.clear(); // one can have been deleted in the meantime
     const { computation, log } = this.#parts;
     if (failed === 0) {
       log.info(`${computation.place}: all stored resources are computed.`);

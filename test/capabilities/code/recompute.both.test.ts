@@ -240,7 +240,7 @@ test("a value that does not fit its schema, or that another resource has, is not
 });
 
 test("the calls of a pass grow with the refused values, not with their square", async (t) => {
-  const count = 200;
+  const count = 100;
   const calls = join(makeFolder(), "calls");
   let made = 0;
   const warn = (text: unknown) => {

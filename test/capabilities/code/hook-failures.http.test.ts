@@ -186,7 +186,10 @@ test("a hook that ends its worker five times in a minute fails at once, and othe
 test("while the module cannot be loaded again, writes fail and readiness warns", async (t) => {
   const file = join(makeFolder(), "names.json");
   writeFileSync(file, "[]");
+  const warnings: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
   const { send, create } = await startFor(t, {
+    log,
     module: `
 import { readFileSync } from "node:fs";
 JSON.parse(readFileSync(${JSON.stringify(file)}, "utf8"));
@@ -201,6 +204,10 @@ export default { collections: { things: { hooks: { before: ({ resource }) => { i
   assert.equal((await post({ ends: true })).status, 500);
   assert.equal((await post({})).status, 500);
   assert.deepEqual(await readiness(), { status: "warn", failing: ["code"] });
+  assert.match(
+    warnings.join("\n"),
+    /^The worker of the hooks cannot load the configuration: Error: ENOENT.*names\.json/m,
+  );
   await create("plain");
   writeFileSync(file, "[]");
   assert.equal((await post({})).status, 201);

@@ -36,7 +36,7 @@ const ways = {
   forgotten: ({ resource }) => { resource.count = 1; },
   loop: () => { for (;;); },
   exit: () => process.exit(0),
-  memory: () => { const all = []; for (;;) all.push("x".repeat(10_000) + all.length); },
+  memory: () => { const all = []; for (;;) all.push(new Array(1_000_000).fill(all.length)); },
   pollution: ({ resource }) => { Object.prototype.polluted = "yes"; return resource; },
   code: () => refuse("count", "is wrong", { code: () => 1 }),
   unreadable: () => { throw Object.defineProperty(new Error("x"), "stack", { get: () => { throw new Error("y"); } }); },

@@ -1,4 +1,4 @@
-/** Code: functions of the configuration that take part in writes. */
+/** Code: the functions of the configuration, which are hooks, computed attributes, routes, consumers and jobs. */
 import { extname, resolve } from "node:path";
 import { define, type RestOfConfiguration, type Surroundings } from "../../capability.ts";
 import { didYouMean } from "../../collection/messages.ts";

@@ -36,7 +36,7 @@ const ways = {
   forgotten: ({ resource }) => { resource.count = 1; },
   loop: () => { for (;;); },
   exit: () => process.exit(0),
-  memory: () => { const all = []; for (;;) all.push("x".repeat(10_000) + all.length); },
+  memory: () => { const all = []; for (;;) all.push(new Array(1_000_000).fill(all.length)); },
   pollution: ({ resource }) => { Object.prototype.polluted = "yes"; return resource; },
   code: () => refuse("count", "is wrong", { code: () => 1 }),
   unreadable: () => { throw Object.defineProperty(new Error("x"), "stack", { get: () => { throw new Error("y"); } }); },
@@ -186,7 +186,10 @@ test("a hook that ends its worker five times in a minute fails at once, and othe
 test("while the module cannot be loaded again, writes fail and readiness warns", async (t) => {
   const file = join(makeFolder(), "names.json");
   writeFileSync(file, "[]");
+  const warnings: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
   const { send, create } = await startFor(t, {
+    log,
     module: `
 import { readFileSync } from "node:fs";
 JSON.parse(readFileSync(${JSON.stringify(file)}, "utf8"));
@@ -201,6 +204,10 @@ export default { collections: { things: { hooks: { before: ({ resource }) => { i
   assert.equal((await post({ ends: true })).status, 500);
   assert.equal((await post({})).status, 500);
   assert.deepEqual(await readiness(), { status: "warn", failing: ["code"] });
+  assert.match(
+    warnings.join("\n"),
+    /^The worker of the hooks cannot load the configuration: Error: ENOENT.*names\.json/m,
+  );
   await create("plain");
   writeFileSync(file, "[]");
   assert.equal((await post({})).status, 201);

@@ -58,7 +58,8 @@ test("after kills, the work continues where it was, and no confirmed write is lo
     const program = await startStore(place, flagsOf(7));
     t.after(() => end(program, "SIGKILL"));
     const begun = await leftIn(program);
-    assert.ok(begun !== undefined && begun <= most, `${begun} are left after a kill with ${most}`);
+    // The last life can have computed all before the test looks.
+    assert.ok((begun ?? 0) <= most, `${begun} are left after a kill with ${most}`);
     const stop = new AbortController();
     const writing = orders.write(program, clients, stop.signal);
     const aim = life === kills ? undefined : count * (1 - (life + 1) / (kills + 1));
@@ -72,7 +73,7 @@ test("after kills, the work continues where it was, and no confirmed write is lo
         return left === undefined || left < before;
       });
     }
-    say(t, `life ${life}: ${begun} to ${left ?? 0} left, ${memoryOf(program)}`, orders);
+    say(t, `life ${life}: ${begun ?? 0} to ${left ?? 0} left, ${memoryOf(program)}`, orders);
     if (life < kills) {
       assert.ok(left !== undefined && left > 0, "the kill comes in the middle");
       await end(program, "SIGKILL");

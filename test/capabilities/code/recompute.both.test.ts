@@ -1,6 +1,9 @@
 /** New and changed computed attributes of resources that are stored already. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { makeFolder } from "../../folder.ts";
 import { type Service, type ServiceOptions, startService } from "../../http/service.ts";
 import { openTestStore } from "../../http/test-store.ts";
@@ -236,6 +239,23 @@ test("a value that does not fit its schema, or that another resource has, is not
   );
 });
 
+test("the calls of a pass grow with the refused values, not with their square", async (t) => {
+  const count = 100;
+  const calls = join(makeFolder(), "calls");
+  let made = 0;
+  const warn = (text: unknown) => {
+    if (String(text).includes(`${count - 1} stored resources`)) made ||= readFileSync(calls).length;
+  };
+  const start = await storeFor(t);
+  const value = `() => { appendFileSync(${JSON.stringify(calls)}, "x"); return 7; }`;
+  const module = `
+import { appendFileSync } from "node:fs";
+${withTotal({ value, more: 'unique: ["total"],' })}`;
+  await start({ module, seeds: seedsOf(count), log: { info() {}, error() {}, warn } as never });
+  await until("the first pass has ended", () => made > 0);
+  assert.ok(made <= 8 * count, `${made} calls for ${count} resources`);
+});
+
 test("a value that stays the same must fit another schema", async (t) => {
   const warnings: string[] = [];
   const log = { info() {}, error() {}, warn: (text: unknown) => void warnings.push(String(text)) };
@@ -253,6 +273,37 @@ test("an access rule that names the attribute makes the start wait", async (t) =
   const service = await start({ module, seeds: seedsOf(700) });
   const list = await service.send({ path: "/api/v1/orders?count=exact&limit=1" });
   assert.equal(list.headers["x-total-count"], "200", list.text);
+});
+
+test("each work on stored resources has its own worker, which ends with it", async (t) => {
+  const workers = { started: 0, running: 0 };
+  const note = (worker: Worker) => {
+    if (worker.threadName !== "holdfast-hooks") return;
+    workers.started++;
+    workers.running++;
+    worker.once("exit", () => workers.running--);
+  };
+  process.on("worker", note);
+  t.after(() => process.off("worker", note));
+  const start = await storeFor(t);
+  const computed = `computed: { total: { schema: { type: "number" }, from: ["n"], value: ({ n }) => n * 2 } },`;
+  const module = `
+export default {
+  auth: { keys: true },
+  collections: {
+    awaited: { ${computed} access: { read: [{ where: { total: { gte: 0 } } }] } },
+    orders: { ${computed} access: { read: ["public"] } },
+  },
+};
+`.replaceAll("computed:", `schema: { properties: { n: { type: "integer" } } }, computed:`);
+  const { orders } = seedsOf(10);
+  const service = await start({ module, seeds: { orders, awaited: orders } });
+  await until("all are computed", async () => {
+    const answer = await service.send({ path: "/api/v1/orders?total=4" }, { mayFail: true });
+    return answer.status === 200;
+  });
+  await until("only the worker of writes is left", () => workers.running === 1);
+  assert.equal(workers.started, 3, "of writes, of the work that the start waits for, and of the rest");
 });
 
 test("a read-only service computes nothing", async (t) => {

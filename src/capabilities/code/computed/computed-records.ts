@@ -22,7 +22,7 @@ export interface ComputedRecord {
 }
 
 /** One computed attribute. */
-export interface AttributeState {
+interface AttributeState {
   version: number;
   /** A hash of what the configuration says about it beside the version. */
   form: string;

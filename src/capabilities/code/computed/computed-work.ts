@@ -19,6 +19,7 @@ export class ComputedWork {
   readonly #declared: ReadonlyMap<string, ComputedAttributes>;
   readonly #records: ComputedRecords;
   readonly #recomputing: Recomputing;
+  /** What computes each collection, with the functions in `#runner`. */
   readonly #recomputes = new Map<string, Recompute>();
   readonly #newRunner: () => Promise<HookRunner>;
   #runner: HookRunner | undefined;
@@ -43,6 +44,7 @@ export class ComputedWork {
       lease: new Lease({ store, clock, isShared, newUuid }, "computed"),
       isComplete: (name) => this.incomplete.isComplete(name),
       recomputeOf: (name) => this.#recomputeOf(name),
+      end: () => this.#endRunner(),
       warn: (text) => log.warn(text),
     });
   }
@@ -89,7 +91,6 @@ export class ComputedWork {
 
   async stop(): Promise<void> {
     await this.#recomputing.stop();
-    await this.#runner?.stop();
   }
 
   /** Stores what the configuration declares now, and forgets what it no longer declares. */
@@ -166,6 +167,14 @@ export class ComputedWork {
     });
     this.#recomputes.set(name, recompute);
     return recompute;
+  }
+
+  /** Ends the worker of the functions. Further work starts a new one. */
+  async #endRunner(): Promise<void> {
+    const runner = this.#runner;
+    this.#runner = undefined;
+    this.#recomputes.clear();
+    await runner?.stop();
   }
 }
 

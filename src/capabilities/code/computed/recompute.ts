@@ -62,7 +62,7 @@ function isChange(outcome: Outcome): outcome is Change {
 export class Recompute {
   readonly #parts: RecomputeParts;
   readonly #name: string;
-  /** Resources of the next slice that the store has refused, with the reason. */
+  /** Resources that the store has refused, with the reason. The slice that has one passes it. */
   readonly #refused = new Map<string, string>();
   #size = maxSlice;
   #hasChanged = false;
@@ -86,7 +86,7 @@ export class Recompute {
       ...(after !== null && { after: [collection.idKind === "integer" ? Number(after) : after] }),
     });
     const at = Math.max(now(), ...(collection.timestamps ? items.map(({ updatedAt }) => updatedAt) : []));
-    const outcomes = await this.#outcomesOf(items, at);
+    const outcomes = await this.#outcomesOf(items, at, signal);
     if (signal.aborted) return "continues";
     const failed = outcomes.filter((each) => each instanceof ComputingFailed);
     const passed: ComputedRecord = {
@@ -97,6 +97,7 @@ export class Recompute {
     };
     const changes = outcomes.filter(isChange);
     if (!(await this.#commit(before, more ? passed : endOf(passed), { at, changes }))) return "continues";
+    for (const { id } of items) this.#refused.delete(id);
     this.#warnOnce(failed[0]);
     if (changes.length > 0) this.#hasChanged = true;
     return more ? "continues" : this.#endPass(passed);
@@ -111,13 +112,12 @@ export class Recompute {
     try {
       await this.#parts.records.write(this.#name, before, next, { at, changes, principal });
     } catch (error) {
-      // A smaller slice is overtaken less often.
-      if (isOvertaken(error)) this.#size = Math.max(1, Math.floor(this.#size / 2));
-      else this.#noteRefusal(error, changes);
+      if (!isOvertaken(error)) this.#noteRefusal(error, changes);
+      // A smaller slice is overtaken less often, and where much is refused, less is computed in vain.
+      this.#size = Math.max(1, Math.floor(this.#size / 2));
       return false;
     }
     this.#size = Math.min(maxSlice, this.#size * 2);
-    this.#refused.clear();
     return true;
   }
 
@@ -128,9 +128,10 @@ export class Recompute {
     this.#refused.set(change.key.id, (error as Problem).message);
   }
 
-  async #outcomesOf(items: readonly Stored[], at: number): Promise<Outcome[]> {
+  /** Ends early if the signal is aborted, because a stop waits for this. */
+  async #outcomesOf(items: readonly Stored[], at: number, signal: AbortSignal): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (let from = 0; from < items.length; from += callsPerTurn) {
+    for (let from = 0; from < items.length && !signal.aborted; from += callsPerTurn) {
       const some = items.slice(from, from + callsPerTurn);
       outcomes.push(...(await Promise.all(some.map((each) => this.#outcomeOf(each, at)))));
       await turn();
@@ -173,6 +174,7 @@ export class Recompute {
     const hasChanged = this.#hasChanged;
     this.#hasChanged = false;
     this.#hasWarned = false;
+    this.#refused.clear(); // one can have been deleted in the meantime
     const { computation, log } = this.#parts;
     if (failed === 0) {
       log.info(`${computation.place}: all stored resources are computed.`);

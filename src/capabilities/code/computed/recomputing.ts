@@ -12,6 +12,8 @@ export interface RecomputingParts {
   isComplete(collection: string): Promise<boolean>;
   /** What computes a collection. */
   recomputeOf(collection: string): Promise<Recompute>;
+  /** Ends what `recomputeOf` has started. A later call starts it again. */
+  end(): Promise<void>;
   warn: (text: string) => void;
 }
 
@@ -25,7 +27,9 @@ const stuckMs = 60_000;
 export class Recomputing {
   readonly #parts: RecomputingParts;
   readonly #stopping = new AbortController();
+  /** The work in the background, and the work that a start waits for. */
   #loop: Promise<void> | undefined;
+  #finishing: Promise<void> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: RecomputingParts) {
@@ -39,13 +43,14 @@ export class Recomputing {
 
   /** Computes collections, and resolves when they are complete or when the service stops. */
   async finish(collections: readonly string[]): Promise<void> {
-    await this.#run(collections, () => 0);
+    this.#finishing = this.#run(collections, () => 0);
+    await this.#finishing;
   }
 
-  /** Ends the work after the step in progress. It continues after the next start, or in another instance. */
+  /** Ends all work after the step in progress. It continues after the next start, or in another instance. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#loop;
+    await Promise.all([this.#loop, this.#finishing]);
   }
 
   async #run(collections: readonly string[], restAfter: (busyMs: number) => number): Promise<void> {
@@ -57,6 +62,7 @@ export class Recomputing {
       const isBusy = due.length > 0 && (await this.#round(due, left));
       await this.#wait(isBusy ? restAfter(performance.now() - begun) : lookMs);
     }
+    await this.#parts.end();
     await this.#parts.lease.release().catch(() => {}); // the lease expires by itself
   }
 

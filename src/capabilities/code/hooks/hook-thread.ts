@@ -20,7 +20,7 @@ export type HookMessage = readonly [number: number, place: string, input: CallIn
 export type FromHookThread = { kind: "loaded" } | { kind: "answers"; answers: readonly HookAnswer[] };
 
 /** An answer: the number of the call, and what became of it. */
-export type HookAnswer = readonly [number: number, output: HookOutput];
+type HookAnswer = readonly [number: number, output: HookOutput];
 
 async function run(port: MessagePort, { module, current }: HookThreadData): Promise<void> {
   lowerThreadPriority();

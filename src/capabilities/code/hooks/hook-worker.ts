@@ -6,7 +6,7 @@ import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
-import type { FailureReason } from "../failure.ts";
+import { type FailureReason, failureOf } from "../failure.ts";
 import { endWorker, followWorker } from "../worker-ends.ts";
 import type { HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
@@ -20,8 +20,8 @@ export interface HookWorkerOptions {
   hookMs: number;
   /** The limit of the heap of the worker, in MiB. */
   memoryMb: number;
-  /** Called when a worker has ended, with the reason, or when it cannot be ended. */
-  onEnd?: (reason: WorkerEnd) => void;
+  /** Called when a worker has ended, or when it cannot be ended, with the reason and one or more sentences about it. */
+  onEnd?: (reason: WorkerEnd, message: string) => void;
 }
 
 /** Why a worker has ended. `lost`: it cannot be ended. */
@@ -31,7 +31,7 @@ export type WorkerEnd = Exclude<FailureReason, "promise" | "result"> | "lost";
 export interface HookRunner {
   /** Calls the hook at a place of the configuration, or all computed attributes there. Throws UNAVAILABLE if too many calls wait. */
   call(place: string, input: CallInput): Promise<HookOutput>;
-  /** Resolves when the module is loaded. Rejects with an Error if it cannot be. */
+  /** Resolves when the module is loaded, or when this is stopped. Rejects with an Error if the module cannot be loaded. */
   ready(): Promise<void>;
   /** Whether the module could not be loaded the last time. */
   isFailing(): boolean;
@@ -52,6 +52,9 @@ const maxLoadMs = 60_000;
 
 /** How often a call without a fault of its own runs again, after its worker has ended. */
 const maxRuns = 5;
+
+/** What becomes of each call in progress at a stop, and of later ones. */
+const hasStopped: HookOutput = { kind: "failed", reason: "exit", message: "The service has stopped." };
 
 /** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and five seconds. */
 const patience = { factor: 20, moreMs: 5_000 };
@@ -107,8 +110,8 @@ export class HookWorker implements HookRunner {
   }
 
   call(place: string, input: CallInput): Promise<HookOutput> {
-    const paused = this.#pauseOf(place);
-    if (paused !== undefined) return Promise.resolve(paused);
+    const refused = this.#isStopped ? hasStopped : this.#pauseOf(place);
+    if (refused !== undefined) return Promise.resolve(refused);
     const length = lengthOf(input);
     // A single call can be larger, because the limits of resources decide about it.
     const isFull = this.#calls.size >= maxWaiting.calls || this.#length + length > maxWaiting.length;
@@ -130,12 +133,13 @@ export class HookWorker implements HookRunner {
     return promise;
   }
 
+  /** Ends the worker and its calls. Later calls fail. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watch?.stop();
     if (this.#worker !== undefined) await endWorker(this.#worker, endMs);
-    for (const { settle } of this.#calls.values())
-      settle({ kind: "failed", reason: "exit", message: "The service has stopped." });
+    for (const { settle } of this.#calls.values()) settle(hasStopped);
+    this.#loaded.resolve(); // what waits for the module must end too
   }
 
   /** Sends a call, together with all calls of this turn of the event loop. */
@@ -183,10 +187,11 @@ export class HookWorker implements HookRunner {
       if (from.kind === "loaded") clearTimeout(loading);
       this.#handle(from);
     });
-    worker.on("error", (error: Error & { code?: string }) => {
-      const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    // Code can throw everything, also null.
+    worker.on("error", (thrown: { code?: unknown } | null | undefined) => {
+      const isMemory = thrown?.code === "ERR_WORKER_OUT_OF_MEMORY";
       reason = isMemory ? "memory" : "throw";
-      message = isMemory ? `It needed more than ${memoryMb} MiB of memory.` : (error.stack ?? String(error));
+      message = isMemory ? `It needed more than ${memoryMb} MiB of memory.` : failureOf(thrown).message;
     });
     worker.on("exit", () => {
       clearTimeout(loading);
@@ -207,21 +212,23 @@ export class HookWorker implements HookRunner {
     if (this.#calls.size === 0) this.#watch?.stop();
   }
 
-  /** The worker has ended: the call in progress fails, and the others run on the next one. */
-  #ended(how: Ending): void {
+  /** The worker has ended, or is lost: the call in progress fails, and the others run on the next one. */
+  #ended(how: Ending, isLost = false): void {
     const { hookMs, onEnd } = this.#options;
     const tooLong: Ending = { reason: "time", message: `It took longer than ${hookMs} ms.` };
-    const failed = { kind: "failed", ...(this.#tooLong === undefined ? how : tooLong) } as const;
+    const ending = this.#tooLong === undefined ? how : tooLong;
+    const reason = this.#isLoaded ? ending.reason : "load";
+    const failed = { kind: "failed", reason, message: ending.message } as const;
     const number = this.#tooLong ?? Atomics.load(this.#current, 0);
     this.#watch?.stop();
     this.#worker = undefined;
     this.#tooLong = undefined;
-    onEnd?.(failed.reason);
+    onEnd?.(isLost ? "lost" : reason, failed.message);
     if (!this.#isLoaded) {
       // The next call tries again.
       this.#cannotLoad = true;
       this.#unsent = [];
-      for (const { settle } of this.#calls.values()) settle({ ...failed, reason: "load" });
+      for (const { settle } of this.#calls.values()) settle(failed);
       this.#loaded.reject(new Error(failed.message));
       this.#loaded.promise.catch(() => {}); // often nothing waits any more
       this.#loaded = Promise.withResolvers();
@@ -269,11 +276,10 @@ export class HookWorker implements HookRunner {
 
   /** A worker cannot be ended. Calls do not wait for it, and its hook does not run for some time. */
   #lose(worker: Worker, how: Ending): void {
-    if (this.#worker !== worker) return;
+    if (this.#isStopped || this.#worker !== worker) return;
     const place = this.#calls.get(this.#tooLong ?? 0)?.message[1];
     if (place !== undefined) this.#pause(place); // each such worker takes a processor and memory
-    this.#options.onEnd?.("lost");
-    this.#ended(how);
+    this.#ended(how, true);
   }
 }
 

@@ -4,7 +4,7 @@ import { StartError } from "../../../errors.ts";
 import type { CodeMeter } from "../code-meter.ts";
 import type { CodeSpans } from "../code-spans.ts";
 import type { CodeSettings } from "../settings.ts";
-import type { HookRunner, WorkerEnd } from "./hook-worker.ts";
+import type { HookRunner, HookWorkerOptions, WorkerEnd } from "./hook-worker.ts";
 import { createWriteHooks } from "./write-hooks.ts";
 
 /** How hooks run. */
@@ -45,9 +45,9 @@ export async function openHookRunner(
   settings: CodeSettings,
   { warn, meter, spans, isForTests = false }: HowHooksRun,
 ): Promise<HookRunner> {
-  const onEnd = (reason: WorkerEnd) => {
+  const onEnd = (reason: WorkerEnd, message: string) => {
     meter?.noteRestart();
-    warn(`The worker of the hooks ${whyEnded[reason]}.`);
+    warn(`The worker of the hooks ${whyEnded[reason]}: ${message}`);
   };
   const plain = await openPlain(settings, { onEnd, isForTests });
   const metered = meter === undefined ? plain : meter.meteredHooks(plain);
@@ -56,7 +56,7 @@ export async function openHookRunner(
 
 async function openPlain(
   { module, functions, hookMs, memoryMb }: CodeSettings,
-  { onEnd, isForTests }: { onEnd: (reason: WorkerEnd) => void; isForTests: boolean },
+  { onEnd, isForTests }: { onEnd: NonNullable<HookWorkerOptions["onEnd"]>; isForTests: boolean },
 ): Promise<HookRunner> {
   if (module === undefined) {
     const { HereRunner } = await import("./here-runner.ts");
@@ -73,5 +73,5 @@ const whyEnded: Readonly<Record<WorkerEnd, string>> = {
   exit: "has ended, because the code ended it",
   throw: "has ended, because of an error that nothing handles",
   load: "cannot load the configuration",
-  lost: "cannot be ended, and can need more and more memory. Restart the service",
+  lost: "cannot be ended, and can need more and more memory. Restart the service. It should end for this reason",
 };

@@ -1,0 +1,61 @@
+/** A stop while the start still computes what access rules name. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeFolder } from "../../folder.ts";
+import { startService } from "../../http/service.ts";
+import { openDatabase } from "../../postgres/databases.ts";
+import { startProxy } from "../../postgres/fault-proxy.ts";
+import { until } from "../../until.ts";
+
+test("a stop ends although a function is being called", async () => {
+  const { url, release } = await openDatabase();
+  const proxy = await startProxy(Number(new URL(url).port));
+  const folder = makeFolder();
+  const [begun, goes] = [join(folder, "begun"), join(folder, "goes")];
+  // The function says that it was called, and waits until it may go on.
+  const module = `
+import { existsSync, writeFileSync } from "node:fs";
+const pause = new Int32Array(new SharedArrayBuffer(4));
+export default {
+  auth: { keys: true },
+  code: { hookMs: 1_000 },
+  collections: {
+    orders: {
+      schema: { type: "object", properties: { n: { type: "integer" } } },
+      access: { read: [{ where: { total: { gte: 1 } } }] },
+      computed: {
+        total: {
+          schema: { type: "number" },
+          from: ["n"],
+          value: ({ n }) => {
+            writeFileSync(${JSON.stringify(begun)}, "");
+            while (!existsSync(${JSON.stringify(goes)})) Atomics.wait(pause, 0, 0, 5);
+            return n;
+          },
+        },
+      },
+    },
+  },
+};
+`;
+  const orders = Array.from({ length: 600 }, (_, n) => ({ id: String(n).padStart(5, "0"), n }));
+  const direct = { kind: "postgres", url } as const;
+  const plain = await startService({ store: direct, collections: { orders: {} }, seeds: { orders } });
+  await plain.stop();
+  proxy.refuse();
+  const service = await startService({ store: { kind: "postgres", url: proxy.urlOf(url) }, module });
+  proxy.heal();
+  await until("the first resource is being computed", () => existsSync(begun));
+  const stopped = service.stop();
+  const isRefused = () =>
+    fetch(service.origin).then(
+      () => false,
+      () => true,
+    );
+  await until("the service no longer listens", isRefused);
+  writeFileSync(goes, "");
+  await stopped;
+  await proxy.close();
+  await release();
+});

@@ -55,6 +55,7 @@ export default {
     stray: { run: async () => { void Promise.reject(new Error("nobody awaits this")); return "fine"; } },
     odd: { run: async () => { void Promise.reject(Object.create(null)); return "fine"; } },
     bytes: { run: async ({ client }) => client.notes.import(new Uint8Array([0x69, 0x64, 0x0a, 0xe9]), { type: "text/csv" }).catch((error) => String(error.cause ?? error)) },
+    null: { run: async () => { setImmediate(() => { throw null; }); await forever(); } },
     crash: { run: async () => { setImmediate(() => { throw new Error("crashed"); }); await forever(); } },
   },
 };
@@ -261,6 +262,7 @@ for (const [name, reason, message] of [
   ["exit", "exit", /such as with process\.exit\(\)/],
   ["memory", "memory", /more than 32 MiB of memory/],
   ["crash", "exit", /Error: crashed/],
+  ["null", "exit", /It threw null/],
 ] as const)
   test(`a worker that ends takes its calls with it, and the next call has a new one: ${name}`, async (t) => {
     const { runner, troubles } = inWorker(t);

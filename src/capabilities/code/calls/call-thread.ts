@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { startTimer } from "../../../clock.ts";
 import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
-import type { FailureReason } from "../failure.ts";
+import { type FailureReason, failureOf } from "../failure.ts";
 import { endWorker, followWorker } from "../worker-ends.ts";
 import { CallTime } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
@@ -156,11 +156,11 @@ export class CallThread {
       isAsked: false,
     };
     this.#worker.on("message", (message: FromCodeThread) => this.#handle(message));
-    this.#worker.on("error", (error: Error & { code?: string }) => {
+    this.#worker.on("error", (thrown: { code?: unknown } | null | undefined) => {
       found =
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
+        thrown?.code === "ERR_WORKER_OUT_OF_MEMORY"
           ? { ...found, reason: "memory", message: `The code needed more than ${memoryMb} MiB of memory.` }
-          : { ...found, message: error.stack ?? String(error) };
+          : { ...found, message: failureOf(thrown).message };
     });
     this.#worker.on("exit", () => this.#ended(this.#ending ?? found));
   }

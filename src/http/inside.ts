@@ -52,8 +52,11 @@ export interface InsideCaller {
 /** The largest response to a read, in bytes. */
 const maxResponse = 16 * 1024 * 1024;
 
-/** Returns a function that makes the `InsideFetch` of a caller. All of them share their limits. */
-export function createInside(service: Service): (caller: InsideCaller) => InsideFetch {
+/** Makes the `InsideFetch` of a caller. */
+export type Inside = (caller: InsideCaller) => InsideFetch;
+
+/** Returns a function that makes the `InsideFetch` of each caller. All of them share their limits. */
+export function createInside(service: Service): Inside {
   const admission = new Admission(service, defaultBounds);
   const takeTurn = createTurns(service.turnBudget.perTurn);
   const nextId = createRequestIds();

@@ -165,9 +165,13 @@ async function openWork(
 ): Promise<OpenWork | undefined> {
   const { routes, consumers, jobs } = settings;
   if (routes.size + consumers.length + jobs.size === 0) return undefined;
-  const { openRunner } = await import("./calls/open-runner.ts");
+  const [{ openRunner }, { createInside }] = await Promise.all([
+    import("./calls/open-runner.ts"),
+    import("../../http/inside.ts"),
+  ]);
   const runner = await openRunner(core, settings, watch);
-  const parts = { runner, replaced };
+  const inside = createInside(core.service);
+  const parts = { runner, inside, replaced };
   return {
     routes:
       routes.size === 0
@@ -175,6 +179,7 @@ async function openWork(
         : await (await import("./routes/routes.ts")).Routes.open(routes, {
             core,
             runner,
+            inside,
             meter: watch.meter,
           }),
     consumers:

@@ -1,5 +1,6 @@
 /** Opens what runs the functions of a configuration that may wait. */
 import type { Core } from "../../../capability.ts";
+import type { Inside } from "../../../http/inside.ts";
 import type { CodeMeter } from "../code-meter.ts";
 import type { CodeSpans } from "../code-spans.ts";
 import type { CodeSettings } from "../settings.ts";
@@ -13,6 +14,13 @@ export async function openRunner(
 ): Promise<CodeRunner> {
   const metered = meter.metered(await openPlain(core, settings, meter));
   return spans === undefined ? metered : spans.traced(metered);
+}
+
+/** What routes, consumers and jobs share in one thread of the service. */
+export interface WorkParts {
+  readonly runner: CodeRunner;
+  /** Sends the requests of the clients. */
+  readonly inside: Inside;
 }
 
 /** What sees all calls. `spans` is `undefined` without an SDK of OpenTelemetry. */

@@ -1,9 +1,8 @@
 /** Opens the consumers of one thread. */
 import type { Core } from "../../../capability.ts";
 import type { Clock } from "../../../clock.ts";
-import { createInside } from "../../../http/inside.ts";
-import type { CodeRunner } from "../calls/code-runner.ts";
 import { interruptMs } from "../calls/interruption.ts";
+import type { WorkParts } from "../calls/open-runner.ts";
 import type { CodeSettings } from "../settings.ts";
 import { Consumers } from "./consumers.ts";
 
@@ -16,22 +15,21 @@ export interface ReplacedInConsumers {
 /** How long calls that run when the service stops go on, before their signals are aborted, in milliseconds. */
 const graceMs = 5_000;
 
-/** The consumers of a thread. They do not run yet. `undefined` if the configuration has none. */
+/** The consumers of a thread. They do not run yet. */
 export function openConsumers(
   { service, store, isShared, clock, isForTests, call }: Core,
   { consumers: declared }: CodeSettings,
-  { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInConsumers | undefined },
+  { runner, inside, replaced }: WorkParts & { replaced: ReplacedInConsumers | undefined },
 ): Consumers | undefined {
   const { feed } = service;
-  // The configuration was refused if it has consumers and keeps no history.
-  if (declared.length === 0 || feed === undefined) return undefined;
+  if (feed === undefined) return undefined; // the configuration was refused if it has consumers and keeps no history
   return new Consumers({
     service,
     store,
     feed,
     declared,
     runner,
-    inside: createInside(service),
+    inside,
     clock,
     random: Math.random,
     isShared: isShared || service.counts.threads > 1,

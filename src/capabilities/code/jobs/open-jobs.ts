@@ -1,9 +1,9 @@
 /** Opens the jobs of a service. */
 import type { Core } from "../../../capability.ts";
 import type { Clock } from "../../../clock.ts";
-import { createInside, type InsideFetch } from "../../../http/inside.ts";
+import type { InsideFetch } from "../../../http/inside.ts";
 import { principalOf } from "../calls/acting.ts";
-import type { CodeRunner } from "../calls/code-runner.ts";
+import type { WorkParts } from "../calls/open-runner.ts";
 import type { CodeSettings } from "../settings.ts";
 import { JobRecords } from "./job-records.ts";
 import type { JobSettings } from "./job-settings.ts";
@@ -19,10 +19,9 @@ export interface ReplacedInJobs {
 export function openJobs(
   { service, store, isShared, clock, call }: Core,
   { jobs }: CodeSettings,
-  { runner, replaced }: { runner: CodeRunner; replaced: ReplacedInJobs | undefined },
+  { runner, inside, replaced }: WorkParts & { replaced: ReplacedInJobs | undefined },
 ): ServiceJobs {
   const { newUuid, log, readOnly } = service;
-  const inside = createInside(service);
   const clients = new Map<string, Readonly<Record<string, InsideFetch>>>();
   for (const { name, as } of jobs.values()) {
     const client = as && inside({ principal: principalOf(name, as) });

@@ -2,13 +2,14 @@
 import type { Core } from "../../../capability.ts";
 import { Problem } from "../../../errors.ts";
 import { onGone } from "../../../http/admission/gone.ts";
-import { createInside, type InsideFetch } from "../../../http/inside.ts";
+import type { Inside, InsideFetch } from "../../../http/inside.ts";
 import type { Asked, Result, Routed } from "../../../http/operations/result.ts";
 import type { OwnRoute } from "../../../http/route.ts";
 import type { Service } from "../../../http/service.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { principalOf } from "../calls/acting.ts";
 import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import type { WorkParts } from "../calls/open-runner.ts";
 import type { CodeMeter } from "../code-meter.ts";
 import type { CodeCaller } from "../public.ts";
 import type { RouteSettings } from "./route-options.ts";
@@ -26,10 +27,9 @@ const stopMs = 5_000;
 const interruptMs = 2_000;
 
 /** What routes depend on. */
-interface RoutesParts {
-  core: Pick<Core, "service" | "stopping">;
-  /** Counts its calls with `meter`. */
-  runner: CodeRunner;
+interface RoutesParts extends WorkParts {
+  core: Pick<Core, "stopping">;
+  /** Counts the calls of `runner`. */
   meter: CodeMeter;
 }
 
@@ -38,18 +38,18 @@ export class Routes {
   readonly #runner: CodeRunner;
   readonly #meter: CodeMeter;
   readonly #validators: ReadonlyMap<string, RouteValidators>;
-  readonly #clientOf: ReturnType<typeof createInside>;
+  readonly #clientOf: Inside;
   /** What ends each call in progress. */
   readonly #running = new Set<(why: Error) => void>();
 
   private constructor(
-    { core: { service, stopping }, runner, meter }: RoutesParts,
+    { core: { stopping }, runner, inside, meter }: RoutesParts,
     validators: ReadonlyMap<string, RouteValidators>,
   ) {
     this.#runner = runner;
     this.#meter = meter;
     this.#validators = validators;
-    this.#clientOf = createInside(service);
+    this.#clientOf = inside;
     stopping.addEventListener("abort", () => void setTimeout(() => this.#interruptAll(), stopMs).unref());
   }
 

@@ -6,7 +6,7 @@ import type { ChildProcess, ForkOptions } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire, registerHooks } from "node:module";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { extname } from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
@@ -58,7 +58,7 @@ export function startThread(file: string, options: WorkerOptions): Worker {
 export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
-    setPriority(10);
+    setPriority(Math.min(19, getPriority() + 10)); // nice(2): 19 is the lowest
   } catch {
     // A sandbox can forbid it. Then reads wait a little longer.
   }

@@ -99,16 +99,17 @@ function refuse(message: string): never {
 async function runTier(tier: "test" | "all"): Promise<Results> {
   const all = tier === "test" ? [...jobsOf(tier), ...jobsOfFailedSeeds()] : jobsOf(tier);
   const jobs = await chosen(all);
+  const isPart = flags.has("changed") || options.length > 0; // then the faults are left out
   const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
   const server = await startPostgres(); // one for all files
   try {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     // The faults run beside the files: each of the two waits for half of its time.
-    const ofFaults = tier === "all" ? resultsOfFaults(server.url) : undefined;
+    const ofFaults = tier === "all" && !isPart ? resultsOfFaults(server.url) : undefined;
     const after = ofFaults && { work: ofFaults, processes: faultsAtOnce };
     const ofFiles = runTests(jobs, { ...how, env, ...(after && { after }) });
     const results = sum(await Promise.all([ofFiles, ...(ofFaults ? [ofFaults] : [])]));
-    const isWhole = jobs.length === all.length && options.length === 0;
+    const isWhole = jobs.length === all.length && !isPart;
     return isWhole ? sum([results, resultsOfDocuments(tier, folder)]) : results;
   } finally {
     await server.remove();
@@ -116,10 +117,9 @@ async function runTier(tier: "test" | "all"): Promise<Results> {
   }
 }
 
-/** Whether a test notices each fault. They are left out if only some tests are asked for. */
+/** Whether a test notices each fault. */
 async function resultsOfFaults(postgres: string): Promise<Results> {
-  if (flags.has("changed") || options.length > 0 || isInterrupted())
-    return { passed: 0, failed: [], skipped: [] };
+  if (isInterrupted()) return { passed: 0, failed: [], skipped: [] };
   const some = inShard(faults);
   console.log(`${some.length} faults`);
   const env = { HOLDFAST_TEST_STARTED_POSTGRES: postgres };

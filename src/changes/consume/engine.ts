@@ -73,6 +73,7 @@ export class ConsumerEngine {
           feed,
           stopped: this.#stopping.signal,
           leaseLost: this.#leaseLost.signal,
+          holdsLease: () => this.#lease.isHeld,
           endsIdle: true,
         },
         consumer,
@@ -188,8 +189,12 @@ export class ConsumerEngine {
     if (feed === undefined) return;
     const { id, version } = consumer;
     const stopped = new AbortController();
-    const signals = { stopped: stopped.signal, leaseLost: this.#leaseLost.signal };
-    const done = consume({ ...this.#parts, feed, ...signals }, consumer)
+    const own = {
+      stopped: stopped.signal,
+      leaseLost: this.#leaseLost.signal,
+      holdsLease: () => this.#lease.isHeld,
+    };
+    const done = consume({ ...this.#parts, feed, ...own }, consumer)
       .then(() => {})
       .catch((error: unknown) => this.#afterFailure(error, stopped.signal))
       .finally(() => {

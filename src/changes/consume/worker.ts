@@ -24,6 +24,8 @@ export interface WorkerParts extends ConsumeParts {
   stopped: AbortSignal;
   /** Aborted when another instance can hand out the same events. */
   leaseLost: AbortSignal;
+  /** Whether no other instance can hand them out now. An instance that stood still learns of `leaseLost` later. */
+  holdsLease(): boolean;
   /** Whether the worker ends when it has handled every change until now and every delivery that is due. @default false */
   endsIdle?: boolean;
 }
@@ -202,7 +204,7 @@ class Worker {
   async #mayStart(): Promise<boolean> {
     if (this.#stopped.aborted) return false;
     try {
-      if (await this.#parts.kind.isCurrent(this.#consumer)) return true;
+      if ((await this.#parts.kind.isCurrent(this.#consumer)) && this.#parts.holdsLease()) return true;
     } catch (error) {
       this.#failure ??= error;
     }

@@ -53,6 +53,7 @@ export default {
     exit: { run: async () => { process.exit(); } },
     memory: { run: async () => { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)); } },
     stray: { run: async () => { void Promise.reject(new Error("nobody awaits this")); return "fine"; } },
+    heard: { run: async ({ signal }) => { globalThis.heard = await aborted(signal); } },
     odd: { run: async () => { void Promise.reject(Object.create(null)); return "fine"; } },
     bytes: { run: async ({ client }) => client.notes.import(new Uint8Array([0x69, 0x64, 0x0a, 0xe9]), { type: "text/csv" }).catch((error) => String(error.cause ?? error)) },
     null: { run: async () => { setImmediate(() => { throw null; }); await forever(); } },
@@ -304,13 +305,37 @@ test("a module that cannot be loaded fails its calls, and the next call loads it
   assert.deepEqual(await resultOf(runner, "add", { input: { a: 1, b: 2 } }), { sum: 3 });
 });
 
+for (const [where, open] of [
+  ["a worker", inWorker],
+  ["the thread of the service", here],
+] as const)
+  test(`in ${where}, a call that must end before it begins does not begin`, async (t) => {
+    const { runner } = open(t);
+    await resultOf(runner, "nothing"); // the worker has loaded the module
+    const signal = AbortSignal.abort(new Error("The test wants it."));
+    const { message } = failureOf(await runner.run(call("add", { input: { a: 1, b: 2 }, signal })));
+    assert.equal(message, "The test wants it.");
+  });
+
+test("in the thread of the service, a stop aborts the signals of calls", async (t) => {
+  const { runner } = here(t);
+  const heard = () => (globalThis as { heard?: string }).heard;
+  const ended = runner.run(call("heard"));
+  await runner.stop();
+  assert.equal(failureOf(await ended).message, "The service has stopped.");
+  await until("the function learns of it", () => heard() === "The service has stopped.");
+});
+
 test("a worker that is being ended gets no further calls", async () => {
-  let hung = 0;
+  let isEnding = false;
   const { promise: hasEnded, resolve: onEnd } = Promise.withResolvers<unknown>();
-  const owner = { onHung: () => void hung++, onStray: () => {}, onEnd };
+  const onEnding = () => {
+    isEnding = true;
+  };
+  const owner = { onHung: () => {}, onEnding, onStray: () => {}, onEnd };
   const thread = new CallThread({ module, memoryMb: 32, prefix, bounds: tight }, owner);
   const ended = thread.end("The test is over.");
-  assert.equal(hung, 1, "before the worker has ended");
+  assert.ok(isEnding, "the owner learns of it before the worker has ended");
   await ended;
   assert.equal(await hasEnded, undefined);
 });

@@ -142,6 +142,8 @@ test("a route does not pass on what the service refuses to others, or to the cod
     '{"code":"OWN","detail":"x"}',
     '{"code":"toString","detail":"x"}',
     '{"code":"INTERNAL","detail":"x"}',
+    '{"code":{"toString":1},"detail":"x"}',
+    '{"code":["UNIQUE_VIOLATION"],"detail":"x"}',
   ])
     assert.deepEqual(await call(service, `ask/${encodeURIComponent(body)}`), failed, `of a route: ${body}`);
   assert.deepEqual(await call(service, "wrapped"), failed, "in another error");

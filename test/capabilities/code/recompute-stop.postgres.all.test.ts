@@ -8,9 +8,11 @@ import { openDatabase } from "../../postgres/databases.ts";
 import { startProxy } from "../../postgres/fault-proxy.ts";
 import { until } from "../../until.ts";
 
-test("a stop ends although a function is being called", async () => {
+test("a stop ends although a function is being called", async (t) => {
   const { url, release } = await openDatabase();
+  t.after(release);
   const proxy = await startProxy(Number(new URL(url).port));
+  t.after(() => proxy.close());
   const folder = makeFolder();
   const [begun, goes] = [join(folder, "begun"), join(folder, "goes")];
   // The function says that it was called, and waits until it may go on.
@@ -45,9 +47,18 @@ export default {
   await plain.stop();
   proxy.refuse();
   const service = await startService({ store: { kind: "postgres", url: proxy.urlOf(url) }, module });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop();
+    return stopped;
+  };
+  t.after(() => {
+    writeFileSync(goes, "");
+    return stop();
+  });
   proxy.heal();
   await until("the first resource is being computed", () => existsSync(begun));
-  const stopped = service.stop();
+  void stop();
   const isRefused = () =>
     fetch(service.origin).then(
       () => false,
@@ -55,7 +66,5 @@ export default {
     );
   await until("the service no longer listens", isRefused);
   writeFileSync(goes, "");
-  await stopped;
-  await proxy.close();
-  await release();
+  await stop();
 });

@@ -47,7 +47,7 @@ export const testingFaults: readonly Fault[] = [
   },
   {
     name: "consume-after-stop",
-    what: "A stop leaves the functions of consumers running.",
+    what: "A stop does not abort the signals of consumers.",
     noticedBy: consume,
     test: "a stop in the middle of a consumer ends it, and everything after it",
     replacements: [["AbortSignal.any([ending, leaseLost])", "AbortSignal.any([leaseLost])"]],

@@ -5,7 +5,7 @@ import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
 import { type FailureReason, failureOf } from "../failure.ts";
 import { endWorker, followWorker } from "../worker-ends.ts";
-import { CallTime } from "./call-time.ts";
+import { CallTime, endedBefore } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome } from "./code-runner.ts";
 import type { CodeThreadData, FromCodeThread, ToCodeThread } from "./code-thread.ts";
 
@@ -22,8 +22,10 @@ export interface CallThreadOptions {
 
 /** What the owner of a worker learns. */
 interface Owner {
-  /** The worker should get no further calls: the code of one that has failed still runs, or the worker is being ended. */
+  /** A call has failed, but its function still runs. The worker should get no further calls. */
   onHung(): void;
+  /** The worker is being ended. It should get no further calls. */
+  onEnding(): void;
   /** Nothing handled an error of the code, and no call has it. */
   onStray(message: string): void;
   /** The worker has ended. `trouble`: why; `undefined` if it was asked to. */
@@ -138,14 +140,14 @@ export class CallThread {
 
   async #end(ending: Ending): Promise<void> {
     this.#ending ??= ending;
-    this.#owner.onHung();
+    this.#owner.onEnding();
     if (await endWorker(this.#worker, maxEndMs)) return;
     const message = `${ending.message} Its worker cannot be ended, and can need more and more memory. Restart the service.`;
     this.#ended({ ...ending, message, isAsked: false });
   }
 
   #endIfDone(): void {
-    if (this.#isOld && this.#running.size === 0) void this.end("It has no more calls.");
+    if (this.#isOld && !this.#hasEnded && this.#running.size === 0) void this.end("It has no more calls.");
   }
 
   #listen(): void {
@@ -201,6 +203,11 @@ export class CallThread {
     const running = this.#running.get(number) as Running;
     const { call, requests, settle } = running;
     const { place, input, clients, requests: most = this.#options.bounds.requests } = call;
+    const ended = endedBefore(call);
+    if (ended !== undefined) {
+      settle(ended);
+      return;
+    }
     this.#tell({ kind: "call", call: number, place, input, clients: Object.keys(clients), requests: most });
     this.#watch.start();
     running.time = new CallTime(call, this.#options.bounds, {

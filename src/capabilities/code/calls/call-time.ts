@@ -59,6 +59,12 @@ export class CallTime {
   }
 }
 
+/** The failure of a call whose signal was aborted for a reason before its function was called; `undefined` if the function should be called. */
+export function endedBefore({ signal }: CodeCall): CodeOutcome | undefined {
+  const message = signal?.aborted ? whyAborted(signal) : undefined;
+  return message === undefined ? undefined : { kind: "failed", reason: "time", message };
+}
+
 /** The sentence of an Error that is the reason of a signal; `undefined` if a client has gone away, whose signal has no such reason. */
 function whyAborted(signal: AbortSignal | undefined): string | undefined {
   const reason: unknown = signal?.reason;

@@ -48,7 +48,11 @@ function refusalIn({ status, body = "" }: InsideResponse): CallerRefusal | undef
 }
 
 function isCodeOf(status: number, code: unknown): code is ProblemCode {
-  return Object.hasOwn(problems, String(code)) && problems[code as ProblemCode].status === status;
+  return (
+    typeof code === "string" &&
+    Object.hasOwn(problems, code) &&
+    problems[code as ProblemCode].status === status
+  );
 }
 
 function membersIn(body: string): { readonly code?: unknown; readonly detail?: unknown } {

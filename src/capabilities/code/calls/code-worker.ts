@@ -23,6 +23,7 @@ export class CodeWorker implements CodeRunner {
   readonly #options: CodeWorkerOptions;
   #current: CallThread | undefined;
   #old: CallThread[] = [];
+  readonly #ending = new Set<CallThread>();
   #isStopped = false;
 
   constructor(options: CodeWorkerOptions) {
@@ -37,17 +38,22 @@ export class CodeWorker implements CodeRunner {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const all = [...this.#old, ...(this.#current ? [this.#current] : [])];
-    await Promise.all(all.map((thread) => thread.end(hasStopped)));
+    const all = new Set([...this.#old, ...this.#ending, ...(this.#current ? [this.#current] : [])]);
+    await Promise.all(Array.from(all, (thread) => thread.end(hasStopped)));
   }
 
   #start(): CallThread {
     const { onStray, onEnd } = this.#options;
     const thread: CallThread = new CallThread(this.#options, {
       onHung: () => this.#retire(thread),
+      onEnding: () => {
+        if (this.#current === thread) this.#current = undefined;
+        this.#ending.add(thread);
+      },
       onStray: (message) => onStray?.(`Nothing handles an error of the code: ${message}`),
       onEnd: (trouble) => {
         if (this.#current === thread) this.#current = undefined;
+        this.#ending.delete(thread);
         this.#old = this.#old.filter((each) => each !== thread);
         if (trouble !== undefined) onEnd?.(`The worker of the code has ended: ${trouble}`);
       },

@@ -1,7 +1,7 @@
 /** Runs functions that may wait in the thread of the service, as in an application. Nothing can end a loop there. */
 import type { ServiceClock } from "../../../clock.ts";
 import { functionAt } from "../user-functions.ts";
-import { CallTime } from "./call-time.ts";
+import { CallTime, endedBefore } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
 import { callUser, optionsFor } from "./user-call.ts";
 import { ClientUse, createUserClient } from "./user-client.ts";
@@ -29,7 +29,8 @@ export class HereCodeRunner implements CodeRunner {
   }
 
   async run(call: CodeCall): Promise<CodeOutcome> {
-    if (this.#stopping.signal.aborted) return stopped;
+    const ended = this.#stopping.signal.aborted ? stopped : endedBefore(call);
+    if (ended !== undefined) return ended;
     const { place, input } = call;
     const { prefix, bounds, clock } = this.#options;
     const aborter = new AbortController();

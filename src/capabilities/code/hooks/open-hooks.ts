@@ -73,5 +73,5 @@ const whyEnded: Readonly<Record<WorkerEnd, string>> = {
   exit: "has ended, because the code ended it",
   throw: "has ended, because of an error that nothing handles",
   load: "cannot load the configuration",
-  lost: "cannot be ended, and can need more and more memory. Restart the service. It should end for this reason",
+  lost: "cannot be ended, and can need more and more memory. Restart the service. The service tried to end it for this reason",
 };

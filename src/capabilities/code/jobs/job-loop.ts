@@ -236,9 +236,11 @@ export class JobLoop {
   async #attempt(job: JobSettings, run: JobRun, aborter: AbortController): Promise<AttemptEnd> {
     const { runner, clientsOf, warn } = this.#parts;
     const { signal } = aborter;
-    const guard = setInterval(() => {
+    const requireLease = () => {
       if (!this.#lease.isHeld) aborter.abort(new Error(leaseLost));
-    }, guardMs);
+    };
+    requireLease(); // this instance can have stood still since it took the lease
+    const guard = setInterval(requireLease, guardMs);
     const call = runner.run({
       place: `jobs.${job.name}.run`,
       input: {

@@ -106,7 +106,8 @@ async function runTier(tier: "test" | "all"): Promise<Results> {
     const env = { [folderVariable]: folder, HOLDFAST_TEST_STARTED_POSTGRES: server.url };
     // The faults run beside the files: each of the two waits for half of its time.
     const ofFaults = tier === "all" && !isPart ? resultsOfFaults(server.url) : undefined;
-    const after = ofFaults && { work: ofFaults, processes: faultsAtOnce };
+    // Most files wait for most of their time, and a fault does not.
+    const after = ofFaults && { work: ofFaults, processes: 2 * faultsAtOnce };
     const ofFiles = runTests(jobs, { ...how, env, ...(after && { after }) });
     const results = sum(await Promise.all([ofFiles, ...(ofFaults ? [ofFaults] : [])]));
     const isWhole = jobs.length === all.length && !isPart;

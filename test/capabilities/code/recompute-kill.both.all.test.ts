@@ -17,7 +17,10 @@ const kills = Number(process.env.HOLDFAST_TEST_KILLS ?? 2);
 const clients = Number(process.env.HOLDFAST_TEST_WRITERS ?? 2);
 
 /** The writes that are made when all is computed, to compare their times. */
-const writesAfter = 500;
+const writesAfter = count > 10_000 ? 500 : 50;
+
+/** How long a client waits after a write, in milliseconds. Without it, the clients of few resources need most of the processors. */
+const pauseMs = count > 10_000 ? 0 : 20;
 
 /** The function of a higher version is slow if there are few resources, so that the kills come in the middle. */
 const configOf = (version: number) => `
@@ -49,7 +52,7 @@ test("after kills, the work continues where it was, and no confirmed write is lo
     writeFileSync(config, configOf(version));
     return ["--config", config];
   };
-  const orders = new Orders(count);
+  const orders = new Orders(count, pauseMs);
   await end(await startStore(place, flagsOf(1)), "SIGTERM");
   await importLines(place, "orders", orders.lines(), flagsOf(1));
 

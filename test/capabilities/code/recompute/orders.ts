@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createClient, type Program } from "../../../durability/program.ts";
 import { generator } from "../../../seed.ts";
+import { pause } from "../../../until.ts";
 
 /** An order as the service shows it. */
 export interface Order {
@@ -19,6 +20,7 @@ interface Unsure {
 /** The first orders have the numbers 0, 1, 2 and so on. Beside each of them there is room for a new one. */
 export class Orders {
   readonly #count: number;
+  readonly #pauseMs: number;
   readonly #random = generator(11);
   /** The numbers of orders after confirmed writes; `undefined` for one that was deleted. */
   readonly #written = new Map<string, number | undefined>();
@@ -29,9 +31,11 @@ export class Orders {
   /** How long each confirmed write took, in milliseconds. */
   times: number[] = [];
 
-  constructor(count: number) {
+  /** `pauseMs`: how long each client waits after a write. */
+  constructor(count: number, pauseMs = 0) {
     this.#count = count;
     this.#serial = count;
+    this.#pauseMs = pauseMs;
   }
 
   /** The lines of an import of the first orders. */
@@ -79,6 +83,7 @@ export class Orders {
       const place = client + clients * Math.floor((this.#random() * (this.#count - client)) / clients);
       const id = this.#random() < 0.7 ? idOf(place) : besideOf(place);
       if (!(await this.#writeOne(send, id))) break;
+      if (this.#pauseMs > 0) await pause(this.#pauseMs);
     }
     close();
   }

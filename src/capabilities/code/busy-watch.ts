@@ -1,4 +1,6 @@
 /** Notices a thread that is busy with one thing for too long, such as an endless loop. */
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import type { Worker } from "node:worker_threads";
 
 /** What to watch, and for how long. All times are in milliseconds. */
@@ -7,6 +9,8 @@ export interface BusyWatchOptions<Progress extends readonly number[]> {
   progress(): Progress;
   /** How much processor time the thread can use without progress. Processor time counts, so that a busy machine ends nothing. */
   busyMs: number;
+  /** The number that the thread has from `threadNumber`; `undefined` while it is not known. */
+  thread(): number | undefined;
   /** How long a thread that waits can make no progress, by the clock. It uses no processor time. */
   standstillMs: number;
   /** How often the watch looks. */
@@ -53,12 +57,16 @@ export class BusyWatch<Progress extends readonly number[]> {
     }
     const elapsedMs = performance.now() - seen.at;
     if (elapsedMs >= standstillMs) return this.#end(seen);
-    // A thread that waits does not answer this.
-    const processorMs = await processorTimeOf(this.#worker);
+    const processorMs = this.#processorMsOfThread() ?? (await processorTimeOf(this.#worker));
     if (this.#seen !== seen || !this.#isAt(seen)) return;
     const usedMs = processorMs === undefined ? elapsedMs : processorMs - (seen.processorMs ?? processorMs);
     if (usedMs >= busyMs) return this.#end(seen);
     seen.processorMs ??= processorMs;
+  }
+
+  #processorMsOfThread(): number | undefined {
+    const thread = this.#options.thread();
+    return thread === undefined ? undefined : processorMsOfThread(thread);
   }
 
   #isAt({ progress }: Seen<Progress>): boolean {
@@ -71,7 +79,29 @@ export class BusyWatch<Progress extends readonly number[]> {
   }
 }
 
-/** How much processor time a thread has used, in milliseconds; `undefined` if it has ended, or this version of Node does not say. */
+/** The number by which Linux knows the calling thread; `undefined` elsewhere. */
+export function threadNumber(): number | undefined {
+  try {
+    return Number(basename(readlinkSync("/proc/thread-self"))) || undefined; // proc(5)
+  } catch {
+    return undefined;
+  }
+}
+
+/** How much processor time a thread of this process has used, in milliseconds; `undefined` if the system does not say. The thread need not answer. */
+function processorMsOfThread(thread: number): number | undefined {
+  try {
+    const [nanoseconds] = readFileSync(`/proc/self/task/${thread}/schedstat`, "utf8").split(" ");
+    return Number(nanoseconds) / 1_000_000;
+  } catch {
+    return undefined; // it has ended, or the kernel does not count
+  }
+}
+
+/**
+ * How much processor time a thread has used, in milliseconds; `undefined` if it has ended, or this version of Node does not say. A thread that
+ * waits does not answer, and neither does every loop that allocates memory.
+ */
 async function processorTimeOf(worker: Worker): Promise<number | undefined> {
   if (typeof worker.cpuUsage !== "function") return undefined;
   const usage = await worker.cpuUsage().catch(() => undefined);

@@ -75,6 +75,7 @@ export class CallThread {
   #lastNumber = 0;
   readonly #loading: NodeJS.Timeout;
   #isLoaded = false;
+  #thread: number | undefined;
   #isOld = false;
   #hasEnded = false;
   #ending: Ending | undefined;
@@ -96,6 +97,7 @@ export class CallThread {
     const onBusy = () => void this.#end({ reason: "time", message: isBusy, isAsked: false });
     this.#watch = new BusyWatch(this.#worker, {
       progress: () => [Atomics.load(beat, 0)],
+      thread: () => this.#thread,
       busyMs,
       standstillMs: busyMs * patience,
       lookMs,
@@ -182,6 +184,7 @@ export class CallThread {
     switch (message.kind) {
       case "loaded":
         this.#isLoaded = true;
+        this.#thread = message.thread;
         clearTimeout(this.#loading);
         for (const number of this.#running.keys()) this.#begin(number);
         return;

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { InsideFetch, InsideRequest, InsideResponse } from "../../../http/inside.ts";
 import { lowerThreadPriority } from "../../../program.ts";
+import { threadNumber } from "../busy-watch.ts";
 import { failureOf } from "../failure.ts";
 import { functionAt, loadModule } from "../user-functions.ts";
 import type { CodeOutcome } from "./code-runner.ts";
@@ -35,7 +36,7 @@ export type ToCodeThread =
 
 /** To the service. `stray`: an error that no call has. */
 export type FromCodeThread =
-  | { kind: "loaded" }
+  | { kind: "loaded"; thread: number | undefined }
   | { kind: "ended"; call: number; outcome: CodeOutcome }
   | { kind: "request"; request: number; call: number; client: string; sent: InsideRequest }
   | { kind: "cancel"; request: number }
@@ -120,7 +121,7 @@ async function run(port: MessagePort, { module, beat, prefix }: CodeThreadData):
     }
   });
   setInterval(() => Atomics.add(beat, 0, 1), beatMs).unref();
-  tell({ kind: "loaded" });
+  tell({ kind: "loaded", thread: threadNumber() });
 }
 
 if (parentPort === null) throw new Error("This file is a thread of the service.");

@@ -1,6 +1,7 @@
 /** The thread in which hooks run. It gets the calls of one turn of the event loop in one message, and answers them in one. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { lowerThreadPriority } from "../../../program.ts";
+import { threadNumber } from "../busy-watch.ts";
 import { loadModule } from "../user-functions.ts";
 import type { HookOutput } from "./hook-call.ts";
 import { type CallInput, runCall } from "./run-call.ts";
@@ -17,7 +18,9 @@ export interface HookThreadData {
 export type HookMessage = readonly [number: number, place: string, input: CallInput];
 
 /** To the service: that the module is loaded, or answers. */
-export type FromHookThread = { kind: "loaded" } | { kind: "answers"; answers: readonly HookAnswer[] };
+export type FromHookThread =
+  | { kind: "loaded"; thread: number | undefined }
+  | { kind: "answers"; answers: readonly HookAnswer[] };
 
 /** An answer: the number of the call, and what became of it. */
 type HookAnswer = readonly [number: number, output: HookOutput];
@@ -38,7 +41,7 @@ async function run(port: MessagePort, { module, current }: HookThreadData): Prom
     Atomics.store(current, 0, 0);
     port.postMessage({ kind: "answers", answers } satisfies FromHookThread);
   });
-  port.postMessage({ kind: "loaded" } satisfies FromHookThread);
+  port.postMessage({ kind: "loaded", thread: threadNumber() } satisfies FromHookThread);
 }
 
 if (parentPort === null) throw new Error("This file is a thread of the service.");

@@ -89,8 +89,8 @@ export class HookWorker implements HookRunner {
   /** Shared with the worker: the number of the call in progress; 0 without one. */
   #current = new Int32Array(new SharedArrayBuffer(4));
   #watch: BusyWatch<[number: number, answered: number]> | undefined;
-  /** The number of the call that takes too long, while its worker is being ended. */
-  #tooLong: number | undefined;
+  /** What has taken too long, while its worker is being ended. Without a place, it is the code of the module between two calls. */
+  #tooLong: { readonly place: string | undefined } | undefined;
   #loaded = Promise.withResolvers<void>();
   #isLoaded = false;
   #cannotLoad = false;
@@ -172,6 +172,7 @@ export class HookWorker implements HookRunner {
     this.#worker = worker;
     this.#watch = new BusyWatch(worker, {
       progress: () => [Atomics.load(current, 0), this.#answered],
+      thread: () => thread,
       busyMs: hookMs,
       standstillMs: hookMs * patience.factor + patience.moreMs,
       lookMs: Math.max(5, hookMs / 4),
@@ -181,10 +182,14 @@ export class HookWorker implements HookRunner {
       message = `The module was not loaded within ${maxLoadMs / 1_000} s. Remove what its top level waits for.`;
       void endWorker(worker, endMs).then((hasEnded) => hasEnded || this.#lose(worker, { reason, message }));
     }, maxLoadMs).unref();
+    let thread: number | undefined;
     let reason: Ending["reason"] = "exit";
     let message = "It ended its worker, such as with process.exit().";
     worker.on("message", (from: FromHookThread) => {
-      if (from.kind === "loaded") clearTimeout(loading);
+      if (from.kind === "loaded") {
+        clearTimeout(loading);
+        thread = from.thread;
+      }
       this.#handle(from);
     });
     // Code can throw everything, also null.
@@ -214,12 +219,11 @@ export class HookWorker implements HookRunner {
 
   /** The worker has ended, or is lost: the call in progress fails, and the others run on the next one. */
   #ended(how: Ending, isLost = false): void {
-    const { hookMs, onEnd } = this.#options;
-    const tooLong: Ending = { reason: "time", message: `It took longer than ${hookMs} ms.` };
-    const ending = this.#tooLong === undefined ? how : tooLong;
+    const { onEnd } = this.#options;
+    const tooLong = this.#tooLong;
+    const ending = tooLong === undefined ? how : this.#tooLongEnding();
     const reason = this.#isLoaded ? ending.reason : "load";
     const failed = { kind: "failed", reason, message: ending.message } as const;
-    const number = this.#tooLong ?? Atomics.load(this.#current, 0);
     this.#watch?.stop();
     this.#worker = undefined;
     this.#tooLong = undefined;
@@ -234,17 +238,20 @@ export class HookWorker implements HookRunner {
       this.#loaded = Promise.withResolvers();
       return;
     }
-    const culprit = this.#calls.get(number);
-    if (culprit !== undefined) {
-      this.#noteEnd(culprit.message[1]);
-      culprit.settle(failed);
-    }
+    const current = tooLong === undefined ? this.#calls.get(Atomics.load(this.#current, 0)) : undefined;
+    const culprit = tooLong?.place ?? current?.message[1];
+    if (culprit !== undefined) this.#noteEnd(culprit);
+    current?.settle(failed);
     for (const { runs, message, settle } of this.#calls.values()) {
       const paused = this.#pauseOf(message[1]);
       if (paused !== undefined || runs >= maxRuns) settle(paused ?? failed);
     }
     this.#unsent = [...this.#calls.values()];
     if (this.#unsent.length > 0) this.#start(); // otherwise, the next call does
+  }
+
+  #tooLongEnding(): Ending {
+    return { reason: "time", message: `It took longer than ${this.#options.hookMs} ms.` };
   }
 
   #noteEnd(place: string): void {
@@ -267,17 +274,24 @@ export class HookWorker implements HookRunner {
     this.#ends.delete(place);
   }
 
-  /** Ends a worker, because the call with this number takes too long. */
+  /** Ends a worker, because the call with this number takes too long. The call fails at once, although its worker can need some time to end. */
   async #endBusy(worker: Worker, number: number): Promise<void> {
     if (this.#worker !== worker) return;
-    this.#tooLong = number;
+    const call = this.#calls.get(number);
+    const hasAnswered = number !== 0 && call === undefined; // in the meantime
+    if (hasAnswered) {
+      if (this.#calls.size > 0) this.#watch?.start();
+      return;
+    }
+    this.#tooLong = { place: call?.message[1] };
+    call?.settle({ kind: "failed", ...this.#tooLongEnding() });
     if (!(await endWorker(worker, endMs))) this.#lose(worker, { reason: "time", message: "" });
   }
 
   /** A worker cannot be ended. Calls do not wait for it, and its hook does not run for some time. */
   #lose(worker: Worker, how: Ending): void {
     if (this.#isStopped || this.#worker !== worker) return;
-    const place = this.#calls.get(this.#tooLong ?? 0)?.message[1];
+    const place = this.#tooLong?.place;
     if (place !== undefined) this.#pause(place); // each such worker takes a processor and memory
     this.#ended(how, true);
   }

@@ -57,7 +57,7 @@ async function open(
   const warn = (text: string) => log.warn(text);
   const places = placesOf(settings);
   if (settings.module !== undefined && settings.functions !== undefined)
-    await requireFunctionsIn(settings.module, places);
+    await requireFunctionsIn(settings.module, settings);
   const meter = new CodeMeter();
   const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
   const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans, isForTests });

@@ -65,12 +65,19 @@ test("without a file, the functions run in the thread of the application", async
   assert.deepEqual((await send("GET", "where")).json, { isMainThread: true });
 });
 
-test("a file without one of the functions is a fault", async (t) => {
-  const { open } = await application(t);
+test("a file without one of the functions, or with an async hook, is a fault", async (t) => {
+  const { folder, open } = await application(t);
   const more = { jobs: { digest: { cron: "0 7 * * *", run: () => {} } } };
   await assert.rejects(
     open({ file: "holdfast.config.mjs" }, more),
     /code\.file: .*holdfast\.config\.mjs has no function at jobs\.digest\.run\. The default export of the file must have the same functions/,
+  );
+  const waits = source.replace("before: (", "before: async (");
+  assert.notEqual(waits, source);
+  writeFileSync(join(folder, "waits.mjs"), waits);
+  await assert.rejects(
+    open({ file: "waits.mjs" }),
+    /^StartError: code\.file: .*waits\.mjs: collections\.notes\.hooks\.before is async, but it must be synchronous\./,
   );
   await assert.rejects(open({ file: "nosuch.mjs" }), /code\.file: .*nosuch\.mjs cannot be loaded: /);
   for (const wrong of [5, "", "https://example.com/x.js"])

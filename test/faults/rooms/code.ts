@@ -15,11 +15,11 @@ export const codeFaults: readonly Fault[] = [
     name: "code-file-not-compared",
     what: "The file of code.file need not have the functions of the configuration.",
     noticedBy: "test/capabilities/code/code-file",
-    test: "a file without one of the functions is a fault",
+    test: "a file without one of the functions, or with an async hook, is a fault",
     replacements: [
       [
-        "const missing = places.find((place) => !has(place));",
-        "const missing = places.slice(0, 0).find((place) => !has(place));",
+        "const missing = placesOf(declared).find((place) => !has(place));",
+        "const missing = placesOf(declared).slice(0, 0).find((place) => !has(place));",
       ],
     ],
   },

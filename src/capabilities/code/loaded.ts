@@ -61,7 +61,7 @@ async function open(
   const meter = new CodeMeter();
   const spans = core.tracing && new (await import("./code-spans.ts")).CodeSpans(core.tracing);
   const hooks = await openWriteHooks(settings, { limits, collections, warn }, { meter, spans, isForTests });
-  const computed = await openComputed(core, settings, warn);
+  const computed = await openComputed(core, settings, { warn, meter });
   const work = await openWork(core, settings, { watch: { meter, spans }, replaced });
   const { routes, consumers, jobs } = work ?? {};
   let stopping: Promise<unknown> | undefined;
@@ -134,7 +134,7 @@ async function openWriteHooks(
 async function openComputed(
   core: Core,
   settings: CodeSettings,
-  warn: (text: string) => void,
+  watch: Pick<HowHooksRun, "warn" | "meter">,
 ): Promise<ComputedWork | undefined> {
   if (settings.computed.size === 0) return undefined;
   const [{ ComputedWork }, { openHookRunner }] = await Promise.all([
@@ -142,7 +142,7 @@ async function openComputed(
     import("./hooks/open-hooks.ts"),
   ]);
   const { isForTests } = core;
-  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, { warn, isForTests }));
+  return new ComputedWork(core, settings.computed, () => openHookRunner(settings, { ...watch, isForTests }));
 }
 
 /** Without computed attributes, the store must not believe that their values are still right. */

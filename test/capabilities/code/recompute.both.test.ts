@@ -266,6 +266,21 @@ test("a value that stays the same must fit another schema", async (t) => {
   assert.deepEqual(await computingIn(service), { attributes: ["total"], left: 2 });
 });
 
+test("administrators see how often the function was called for stored resources", async (t) => {
+  const start = await storeFor(t);
+  const value = '({ n }) => { if (n === 2) throw new Error("no luck"); return n; }';
+  const service = await start({ module: withTotal({ value }), seeds: seedsOf(3) });
+  const rows = async () => {
+    const { functions } = (await service.send({ path: "/api/v1/_code" })).json as { functions: object[] };
+    return functions as { calls: number; failures: number }[];
+  };
+  await until("all were computed", async () => (await rows())[0]?.calls === 3);
+  assert.deepEqual(
+    (await rows()).map(({ failures }) => failures),
+    [1],
+  );
+});
+
 test("an access rule that names the attribute makes the start wait", async (t) => {
   const start = await storeFor(t);
   const more = `access: { read: [{ where: { total: { gte: 1000 } } }] },`;

@@ -123,7 +123,7 @@ export type {
 } from "./resource-types.ts";
 export type { RetryOptions } from "./retry.ts";
 export type { Rewind, RewindCounts, RewindMisfit, RewindReport } from "./rewind-types.ts";
-export type { ExactNumber, FromSchema } from "./schema.ts";
+export type { ExactNumber, Flat, FromSchema } from "./schema.ts";
 export type { AuthOptions, TextStore, User } from "./session-keeper.ts";
 export { etagOf } from "./tags.ts";
 export {

@@ -2,6 +2,7 @@
 import { createClient } from "holdfast-client";
 import type { Principal } from "../access/principal.ts";
 import type { OpenCapability } from "../capability.ts";
+import { didYouMean } from "../collection/messages.ts";
 import type { AnyClient } from "../command.ts";
 import type { Config } from "../config.ts";
 import type { Log } from "../http/service.ts";
@@ -11,11 +12,13 @@ import { TestClock } from "./clock.ts";
 import { configurationForTests } from "./configuration.ts";
 import { createFetch } from "./fetch.ts";
 
-/** Starts a service. Throws StartError with the faults of the configuration. */
+/** Starts a service. Throws StartError with the faults of the configuration, and TypeError for an option that does not exist. */
 export async function startInMemory(
   given: object,
-  { now, env = {}, log = console }: TestOptions,
+  options: TestOptions,
 ): Promise<Omit<TestService<object>, "client"> & { client(caller?: TestCaller): AnyClient }> {
+  requireKnown("start", options, ["now", "env", "log"]);
+  const { now, env = {}, log = console } = options;
   const clock = new TestClock(now);
   const config = await configurationForTests(given, env);
   const opened = await openService(config, {
@@ -96,7 +99,19 @@ function logTo(log: TestLog): Log {
   };
 }
 
-function principalOf({ subject, roles = [], claims = {} }: TestCaller, hasAuth: boolean): Principal {
+/** A test in JavaScript has no types that would find a wrong name. */
+function requireKnown(what: string, given: object, known: readonly string[]): void {
+  const wrong = Object.keys(given).find((name) => !known.includes(name));
+  if (wrong === undefined) return;
+  throw new TypeError(
+    `${what} has no option "${wrong}".${didYouMean(wrong, known)} Its options: ${known.join(", ")}.`,
+  );
+}
+
+function principalOf(caller: TestCaller, hasAuth: boolean): Principal {
+  requireKnown("client", caller, ["subject", "roles", "claims"]);
+  const { subject, roles = [], claims = {} } = caller;
+  if (!Array.isArray(roles)) throw new TypeError('roles must be a list, such as ["organiser"].');
   if (!hasAuth)
     throw new Error(
       "The configuration has no auth, so the service does not identify callers. Leave the caller out, or add auth.",

@@ -212,3 +212,17 @@ test("after its stop, a service answers nothing", async () => {
   await assert.rejects(service.fetch("/api/v1/topics"), { message: /has stopped/ });
   await assert.rejects(service.advance(1), { message: /has stopped/ });
 });
+
+test("an option that does not exist is refused, also in JavaScript", async (t) => {
+  await assert.rejects(
+    start({}, { nwo: 0 } as object),
+    /^TypeError: start has no option "nwo"\. Its options: now, env, log\.$/,
+  );
+  const service = await start({ auth: { keys: true }, collections: { notes: {} } });
+  t.after(() => service.stop());
+  assert.throws(
+    () => service.client({ subject: "ann", role: "editor" } as never),
+    /^TypeError: client has no option "role"\. Did you mean "roles"\?/,
+  );
+  assert.throws(() => service.client({ subject: "ann", roles: "editor" } as never), /roles must be a list/);
+});

@@ -143,5 +143,22 @@ typedCode({ events: { timestamp: true } });
 export const countOf = (client: InsideClient<{ collections: typeof collections }>) =>
   client.events.list().all();
 
+/** Routes without a body, a query or a response, in the place where a configuration has them. */
+const inPlace = defineConfig({
+  routes: {
+    plain: untypedRoute({ method: "POST", path: "plain/{id}", access: "public", run: () => 1 }),
+    typed: route({ path: "typed/{id}", access: "public", response: { type: "integer" }, run: () => 1 }),
+  },
+});
+
+export const callAll = async ({ $call }: Client<typeof inPlace>) => {
+  const id: string = "1";
+  const result: unknown = await $call.plain({ id });
+  const sum: number = await $call.typed({ id });
+  // @ts-expect-error The route has no body.
+  await $call.plain({ id }, { text: "one" });
+  return [result, sum];
+};
+
 /** Programs outside get the same types. */
 export const titleOf = async (client: Client<typeof config>) => (await client.events.get("1")).title;

@@ -109,7 +109,7 @@ export type DeclareRoute<C extends { readonly collections?: object } = Record<ne
     As,
     (call: RouteCall<Path, Body, Query, As, C>) => ResultOf<Response> | Promise<ResultOf<Response>>
   >,
-) => typeof declared;
+) => NoInfer<typeof declared>; // otherwise the type of the configuration around it would say what the route leaves out
 
 /** Returns the declaration of a route. It gives the function the types of the path, the schemas and `as`. */
 export const route: DeclareRoute = (declared) => declared;

@@ -47,6 +47,8 @@ export interface InsideCaller {
   readonly principal: Principal | undefined;
   /** The address of the client for whom the code acts. @default unknown */
   readonly ip?: string | undefined;
+  /** In how many requests the code runs, one inside the other. @default 0 */
+  readonly depth?: number;
 }
 
 /** The largest response to a read, in bytes. */
@@ -85,7 +87,7 @@ interface Parts extends Pick<HttpRequest, "id" | "socket" | "ticket"> {
 
 function requestOf(
   { method, target, headers: sent, body = "" }: InsideRequest,
-  { caller: { principal, ip }, ...parts }: Parts,
+  { caller: { principal, ip, depth }, ...parts }: Parts,
 ): HttpRequest {
   const { authorization: _, cookie: _cookie, ...others } = sent; // the caller is known
   const bytes = Buffer.from(body);
@@ -97,7 +99,7 @@ function requestOf(
     headers,
     rawHeaders: Object.entries(headers).flat(),
     client: { ip, protocol: "https" },
-    sentBy: { principal, quota: undefined },
+    sentBy: { principal, quota: undefined, depth },
     content: bytes.length === 0 ? noContent : contentIn(bytes, parts.ticket),
     ...parts,
   };

@@ -23,7 +23,12 @@ export interface HttpRequest {
   /** What it holds. */
   readonly ticket: Ticket;
   /** Who sends it, if the service itself does, for code (`inside.ts`). No quota counts it. @default whom its credential identifies */
-  readonly sentBy?: { readonly principal: Principal | undefined; readonly quota: undefined };
+  readonly sentBy?: {
+    readonly principal: Principal | undefined;
+    readonly quota: undefined;
+    /** In how many requests the code that sends it runs, one inside the other. @default 0 */
+    readonly depth?: number | undefined;
+  };
 }
 
 /** The content of one request. It stays unread until `receive` is called. */

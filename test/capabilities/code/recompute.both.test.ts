@@ -266,6 +266,16 @@ test("a value that stays the same must fit another schema", async (t) => {
   assert.deepEqual(await computingIn(service), { attributes: ["total"], left: 2 });
 });
 
+test("unique values that move to the next resource are computed in the end", async (t) => {
+  const start = await storeFor(t);
+  const more = `unique: ["total"],`;
+  const value = "({ n }) => n + 1";
+  await untilComplete(
+    await start({ module: withTotal({ more, value: "({ n }) => n" }), seeds: seedsOf(600) }),
+  );
+  await untilComplete(await start({ module: withTotal({ more, value, version: 2 }) }));
+});
+
 test("administrators see how often the function was called for stored resources", async (t) => {
   const start = await storeFor(t);
   const value = '({ n }) => { if (n === 2) throw new Error("no luck"); return n; }';

@@ -51,6 +51,11 @@ export default defineConfig({
     }),
     status: route({ path: "status", access: "public", query: { type: "object", properties: { is: { type: "integer" } } }, run: ({ query }) => respond(query.is) }),
     long: route({ path: "long", access: "public", run: () => "a".repeat(17 * 1024 * 1024) }),
+    symbol: route({ path: "symbol", access: "public", run: () => respond(Symbol("x")) }),
+    deep: route({ path: "deep/{n}", access: "public", run: async ({ params, client }) => {
+      await client.orders.create({ title: params.n });
+      return client.deep.get(String(Number(params.n) + 1));
+    } }),
     wrong: route({ path: "wrong", access: "public", response: { type: "object", properties: { a: { type: "string" } } }, run: () => ({ a: 1 }) }),
     wrongText: route({ path: "wrong-text", access: "public", response: { type: "object", properties: { a: { type: "string" } } }, query: { type: "object", properties: { type: { type: "string" } } }, run: ({ query }) => respond(200, '{"a":1}', { "content-type": query.type }) }),
     waits: route({ method: "POST", path: "waits", access: "public", timeoutMs: 60_000, body: "text", as: "service", run: async ({ service, signal }) => {
@@ -233,6 +238,7 @@ test("a response that a route cannot give is 500, and its client learns nothing 
     wrong: /does not match its schema: #\/a must be a string/,
     "wrong-text?type=application/json": /does not match its schema: #\/a must be a string/,
     "wrong-text?type=Application/JSON%20;charset=utf-8": /does not match its schema/,
+    symbol: /the status must be a whole number from 200 to 499/,
     date: /The result at \/at is an object of Date/,
     fails: /a secret of the code/,
   };
@@ -266,6 +272,13 @@ test("routes that wait with large bodies keep no large write from its turn", asy
   assert.deepEqual([status, ended], [201, 0]);
   over.abort();
   await Promise.all(waiting);
+});
+
+test("routes that call each other without an end fail at the eleventh", async (t) => {
+  const service = await start(t);
+  const { status, code } = await problemOf(service, { path: "/api/v1/deep/1" });
+  assert.deepEqual([status, code], [500, "CODE_FAILED"]);
+  assert.equal(((await service.send({ path: "/api/v1/orders" })).json as unknown[]).length, 10);
 });
 
 test("refuse and forbid are errors of the request", async (t) => {

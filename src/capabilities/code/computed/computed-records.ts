@@ -19,6 +19,8 @@ export interface ComputedRecord {
   done: number;
   /** For how many of them the functions failed. */
   failed: number;
+  /** Whether the pass goes from the last id to the first one. @default false */
+  isBackward?: boolean;
 }
 
 /** One computed attribute. */

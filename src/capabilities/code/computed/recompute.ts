@@ -79,10 +79,11 @@ export class Recompute {
     const before = await records.read(this.#name);
     if (before === undefined || !isRecordOf(before.value, declared)) return "complete";
     if (incompleteIn(before.value).length === 0) return "complete";
-    const { after } = before.value;
+    const { after, isBackward = false } = before.value;
     const { items, more } = await store.list({
       collection: this.#name,
       limit: this.#size,
+      ...(isBackward && { sort: [{ path: ["id"], descending: true }] }),
       ...(after !== null && { after: [collection.idKind === "integer" ? Number(after) : after] }),
     });
     const at = Math.max(now(), ...(collection.timestamps ? items.map(({ updatedAt }) => updatedAt) : []));
@@ -175,6 +176,7 @@ export class Recompute {
     this.#hasChanged = false;
     this.#hasWarned = false;
     this.#refused.clear(); // one can have been deleted in the meantime
+    this.#size = maxSlice;
     const { computation, log } = this.#parts;
     if (failed === 0) {
       log.info(`${computation.place}: all stored resources are computed.`);
@@ -187,9 +189,13 @@ export class Recompute {
   }
 }
 
-/** The record at the end of a pass. If functions have failed, another pass follows. */
+/**
+ * The record at the end of a pass. If some resources are not computed, another pass follows, the other way round: a unique value can be that of the
+ * next resource, which gets its own new value first then.
+ */
 function endOf(passed: ComputedRecord): ComputedRecord {
-  return passed.failed === 0 ? completed(passed) : { ...passed, after: null, done: 0, failed: 0 };
+  if (passed.failed === 0) return completed(passed);
+  return { ...passed, after: null, done: 0, failed: 0, isBackward: passed.isBackward !== true };
 }
 
 function parsed(text: string): Record<string, unknown> {

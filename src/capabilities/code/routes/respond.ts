@@ -1,5 +1,5 @@
 /** What a route returns to decide about its response. */
-import { plainCopy } from "../plain-values.ts";
+import { plainCopy, WrongResult } from "../plain-values.ts";
 
 /** A response that a route has made, as data. */
 export interface RouteResponse {
@@ -37,6 +37,8 @@ export function responseOf(value: unknown): RouteResponse | undefined {
     Object.entries(given.headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
   );
   const { status, body } = given;
+  if (typeof status !== "number")
+    throw new WrongResult("respond: the status must be a whole number from 200 to 499.");
   if (typeof body === "string" || body === undefined) return { status, headers, body };
   if (body instanceof Uint8Array) return { status, headers, body: Uint8Array.from(body) };
   return {

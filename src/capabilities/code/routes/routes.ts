@@ -20,6 +20,9 @@ import { compileRoutes, type RouteValidators } from "./route-schemas.ts";
 /** How many routes run at the same time in one thread of the service. */
 const maxRunning = 200;
 
+/** How many routes can call each other, one inside the other. */
+const maxDepth = 10;
+
 /** How long the routes in progress go on when the service stops, before their signals are aborted, in milliseconds. Their requests can end in this time. */
 const stopMs = 5_000;
 
@@ -82,6 +85,14 @@ export class Routes {
     if (this.#running.size >= maxRunning)
       throw new Problem("UNAVAILABLE", "Too many requests to routes run at the same time. Try again.");
     const place = `routes.${name}.run`;
+    if (depthOf(request) >= maxDepth)
+      throw new Problem(
+        "CODE_FAILED",
+        "Routes call each other without an end. They may have changed something.",
+        {
+          cause: `${place}: it is call ${maxDepth + 1} in a chain of routes that call routes.`,
+        },
+      );
     const ending = new AbortController();
     const { promise: interrupted, resolve } = Promise.withResolvers<CodeOutcome>();
     const interrupt = (why: Error) => {
@@ -115,14 +126,22 @@ export class Routes {
 
   #clientsOf({ name, acting }: RouteSettings, { request, caller }: Asked): Record<string, InsideFetch> {
     const { ip } = request.client;
-    const client = this.#clientOf({ principal: caller.principal, ip });
+    const depth = depthOf(request) + 1;
+    const client = this.#clientOf({ principal: caller.principal, ip, depth });
     if (acting === undefined) return { client };
-    return { client, service: this.#clientOf({ principal: principalOf(name, acting), ip }) };
+    const { chain } = caller.principal ?? {};
+    const principal = { ...principalOf(name, acting), ...(chain !== undefined && { chain }) };
+    return { client, service: this.#clientOf({ principal, ip, depth }) };
   }
 
   #of(name: string): RouteValidators {
     return this.#validators.get(name) as RouteValidators; // all routes of the settings are compiled
   }
+}
+
+/** In how many routes the request was sent, one inside the other. */
+function depthOf({ sentBy }: Asked["request"]): number {
+  return sentBy?.depth ?? 0;
 }
 
 function callerOf({ caller: { principal } }: Asked): CodeCaller | undefined {

@@ -84,7 +84,10 @@ export async function serveUntilShutdown(
       `${reason} ended the process before the stop was complete: ${server?.unfinished() ?? "the service was still starting"}. Every confirmed write is on disk`,
     ),
   );
-  server = await starting;
+  const first = await Promise.race([starting, shutdown.requested]);
+  // It has served nothing. What the start does is safe against a crash, and the next start continues it.
+  if (typeof first === "number") process.exit(first);
+  server = first;
   await onListening?.(`${server.origin}${config.http.prefix}`);
   const hasConsole = config.http.console && (await readBuiltFile("console/index.html")) !== undefined;
   const firstKey = await firstKeyLine(config, { server, hasConsole }, sources);

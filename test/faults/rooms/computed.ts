@@ -65,8 +65,18 @@ export const computedFaults: readonly Fault[] = [
     noticedBy: stored,
     test: incomplete,
     replacements: [
-      ["return passed.failed === 0 ? completed(passed)", "return passed.failed >= 0 ? completed(passed)"],
+      [
+        "if (passed.failed === 0) return completed(passed);",
+        "if (passed.failed >= 0) return completed(passed);",
+      ],
     ],
+  },
+  {
+    name: "computed-passes-one-way",
+    what: "Each pass over stored resources goes from the first id to the last one.",
+    noticedBy: stored,
+    test: "unique values that move to the next resource are computed in the end",
+    replacements: [["isBackward: passed.isBackward !== true", "isBackward: false"]],
   },
   {
     name: "computed-listed-too-early",

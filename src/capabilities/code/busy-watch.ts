@@ -57,16 +57,11 @@ export class BusyWatch<Progress extends readonly number[]> {
     }
     const elapsedMs = performance.now() - seen.at;
     if (elapsedMs >= standstillMs) return this.#end(seen);
-    const processorMs = this.#processorMsOfThread() ?? (await processorTimeOf(this.#worker));
+    const processorMs = processorMsOfThread(this.#options.thread()) ?? (await processorTimeOf(this.#worker));
     if (this.#seen !== seen || !this.#isAt(seen)) return;
     const usedMs = processorMs === undefined ? elapsedMs : processorMs - (seen.processorMs ?? processorMs);
     if (usedMs >= busyMs) return this.#end(seen);
     seen.processorMs ??= processorMs;
-  }
-
-  #processorMsOfThread(): number | undefined {
-    const thread = this.#options.thread();
-    return thread === undefined ? undefined : processorMsOfThread(thread);
   }
 
   #isAt({ progress }: Seen<Progress>): boolean {
@@ -89,7 +84,8 @@ export function threadNumber(): number | undefined {
 }
 
 /** How much processor time a thread of this process has used, in milliseconds; `undefined` if the system does not say. The thread need not answer. */
-function processorMsOfThread(thread: number): number | undefined {
+function processorMsOfThread(thread: number | undefined): number | undefined {
+  if (thread === undefined) return undefined;
   try {
     const [nanoseconds] = readFileSync(`/proc/self/task/${thread}/schedstat`, "utf8").split(" ");
     return Number(nanoseconds) / 1_000_000;

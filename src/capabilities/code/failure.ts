@@ -13,6 +13,13 @@ export interface Failure {
   readonly refusal?: Refusal;
 }
 
+/** The failure of a call that the stop of the service has ended, or that came after it. */
+export const serviceStopped: Failure = {
+  kind: "failed",
+  reason: "exit",
+  message: "The service has stopped.",
+};
+
 /** The failure of code that has thrown a value. Never throws, although an error of the user can do so when its members are read. */
 export function failureOf(thrown: unknown): Failure {
   try {

@@ -7,6 +7,7 @@ import { startService } from "../../http/service.ts";
 import { openDatabase } from "../../postgres/databases.ts";
 import { startProxy } from "../../postgres/fault-proxy.ts";
 import { until } from "../../until.ts";
+import { awaitedTotal } from "./recompute/awaited.ts";
 
 test("a stop ends although a function is being called", async (t) => {
   const { url, release } = await openDatabase();
@@ -16,31 +17,14 @@ test("a stop ends although a function is being called", async (t) => {
   const folder = makeFolder();
   const [begun, goes] = [join(folder, "begun"), join(folder, "goes")];
   // The function says that it was called, and waits until it may go on.
-  const module = `
-import { existsSync, writeFileSync } from "node:fs";
-const pause = new Int32Array(new SharedArrayBuffer(4));
-export default {
-  auth: { keys: true },
-  code: { hookMs: 1_000 },
-  collections: {
-    orders: {
-      schema: { type: "object", properties: { n: { type: "integer" } } },
-      access: { read: [{ where: { total: { gte: 1 } } }] },
-      computed: {
-        total: {
-          schema: { type: "number" },
-          from: ["n"],
-          value: ({ n }) => {
-            writeFileSync(${JSON.stringify(begun)}, "");
-            while (!existsSync(${JSON.stringify(goes)})) Atomics.wait(pause, 0, 0, 5);
-            return n;
-          },
-        },
-      },
-    },
-  },
-};
-`;
+  const module = awaitedTotal({
+    head: 'import { existsSync, writeFileSync } from "node:fs";',
+    value: `({ n }) => {
+      writeFileSync(${JSON.stringify(begun)}, "");
+      while (!existsSync(${JSON.stringify(goes)})) Atomics.wait(pause, 0, 0, 5);
+      return n;
+    }`,
+  });
   const orders = Array.from({ length: 600 }, (_, n) => ({ id: String(n).padStart(5, "0"), n }));
   const direct = { kind: "postgres", url } as const;
   const plain = await startService({ store: direct, collections: { orders: {} }, seeds: { orders } });

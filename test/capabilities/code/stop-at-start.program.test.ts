@@ -6,35 +6,22 @@ import { test } from "node:test";
 import { serve, start } from "../../commands/cli.ts";
 import { makeFolder } from "../../folder.ts";
 import { until } from "../../until.ts";
-
-const configuration = (version: number, value: string) => `
-const pause = new Int32Array(new SharedArrayBuffer(4));
-export default {
-  auth: { keys: true },
-  code: { hookMs: 1_000 },
-  collections: {
-    orders: {
-      schema: { type: "object", properties: { n: { type: "integer" } } },
-      access: { read: [{ where: { total: { gte: 1 } } }], create: "public" },
-      computed: {
-        total: { schema: { type: "number" }, from: ["n"], version: ${version}, value: ${value} },
-      },
-    },
-  },
-};
-`;
+import { awaitedTotal } from "./recompute/awaited.ts";
 
 test("SIGTERM ends the service at once, before it has served anything", async (t) => {
   const cwd = makeFolder();
   const file = join(cwd, "holdfast.config.ts");
-  writeFileSync(file, configuration(1, "({ n }) => n"));
+  writeFileSync(file, awaitedTotal({ value: "({ n }) => n" }));
   const first = await serve(t, [], { cwd });
   const headers = { "content-type": "application/json" };
   const { status } = await fetch(`${first.base}/orders`, { method: "POST", headers, body: '{"n":1}' });
   assert.equal(status, 201);
   first.process.kill("SIGTERM");
   await first.ended;
-  writeFileSync(file, configuration(2, "({ n }) => { for (;;) Atomics.wait(pause, 0, 0, 100); }"));
+  writeFileSync(
+    file,
+    awaitedTotal({ version: 2, value: "() => { for (;;) Atomics.wait(pause, 0, 0, 100); }" }),
+  );
   const second = start(t, ["serve", "--port", "0"], { cwd });
   const said = () => Object.values(second.output()).join();
   await until("the start waits", () => said().includes("The start waits for computed attributes"));

@@ -4,6 +4,7 @@
  * ends by itself, takes its calls with it.
  */
 
+import { serviceStopped } from "../failure.ts";
 import { CallThread, type CallThreadOptions } from "./call-thread.ts";
 import type { CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
 
@@ -31,7 +32,7 @@ export class CodeWorker implements CodeRunner {
   }
 
   async run(call: CodeCall): Promise<CodeOutcome> {
-    if (this.#isStopped) return { kind: "failed", reason: "exit", message: hasStopped };
+    if (this.#isStopped) return serviceStopped;
     this.#current ??= this.#start();
     return this.#current.run(call);
   }
@@ -39,7 +40,7 @@ export class CodeWorker implements CodeRunner {
   async stop(): Promise<void> {
     this.#isStopped = true;
     const all = new Set([...this.#old, ...this.#ending, ...(this.#current ? [this.#current] : [])]);
-    await Promise.all(Array.from(all, (thread) => thread.end(hasStopped)));
+    await Promise.all(Array.from(all, (thread) => thread.end(serviceStopped.message)));
   }
 
   #start(): CallThread {
@@ -70,5 +71,3 @@ export class CodeWorker implements CodeRunner {
       void this.#old[0]?.end("Other calls did not end in time, so the service has ended this thread.");
   }
 }
-
-const hasStopped = "The service has stopped.";

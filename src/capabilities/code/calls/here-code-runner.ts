@@ -1,5 +1,6 @@
 /** Runs functions that may wait in the thread of the service, as in an application. Nothing can end a loop there. */
 import type { ServiceClock } from "../../../clock.ts";
+import { serviceStopped } from "../failure.ts";
 import { functionAt } from "../user-functions.ts";
 import { CallTime, endedBefore } from "./call-time.ts";
 import type { CodeBounds, CodeCall, CodeOutcome, CodeRunner } from "./code-runner.ts";
@@ -15,8 +16,6 @@ interface HereOptions {
   clock: Pick<ServiceClock, "startTimer">;
 }
 
-const stopped = { kind: "failed", reason: "exit", message: "The service has stopped." } as const;
-
 /** Runs the functions of a configuration that is in this thread. */
 export class HereCodeRunner implements CodeRunner {
   readonly #configuration: unknown;
@@ -29,7 +28,7 @@ export class HereCodeRunner implements CodeRunner {
   }
 
   async run(call: CodeCall): Promise<CodeOutcome> {
-    const ended = this.#stopping.signal.aborted ? stopped : endedBefore(call);
+    const ended = this.#stopping.signal.aborted ? serviceStopped : endedBefore(call);
     if (ended !== undefined) return ended;
     const { place, input } = call;
     const { prefix, bounds, clock } = this.#options;
@@ -42,8 +41,8 @@ export class HereCodeRunner implements CodeRunner {
     const { promise: tooLate, resolve } = Promise.withResolvers<CodeOutcome>();
     const time = new CallTime(call, bounds, { startTimer: clock.startTimer, abort, giveUp: resolve });
     const onStop = () => {
-      resolve(stopped);
-      abort(stopped.message);
+      resolve(serviceStopped);
+      abort(serviceStopped.message);
     };
     this.#stopping.signal.addEventListener("abort", onStop);
     const clients = Object.fromEntries(

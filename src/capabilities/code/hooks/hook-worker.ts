@@ -6,7 +6,7 @@ import type { Worker } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
 import { startThread } from "../../../program.ts";
 import { BusyWatch } from "../busy-watch.ts";
-import { type FailureReason, failureOf } from "../failure.ts";
+import { type FailureReason, failureOf, serviceStopped } from "../failure.ts";
 import { endWorker, followWorker } from "../worker-ends.ts";
 import type { HookOutput } from "./hook-call.ts";
 import type { FromHookThread, HookMessage, HookThreadData } from "./hook-thread.ts";
@@ -52,9 +52,6 @@ const maxLoadMs = 60_000;
 
 /** How often a call without a fault of its own runs again, after its worker has ended. */
 const maxRuns = 5;
-
-/** What becomes of each call in progress at a stop, and of later ones. */
-const hasStopped: HookOutput = { kind: "failed", reason: "exit", message: "The service has stopped." };
 
 /** Code that waits uses no processor time. It is ended when it has taken so many times as long by the clock, and five seconds. */
 const patience = { factor: 20, moreMs: 5_000 };
@@ -110,7 +107,7 @@ export class HookWorker implements HookRunner {
   }
 
   call(place: string, input: CallInput): Promise<HookOutput> {
-    const refused = this.#isStopped ? hasStopped : this.#pauseOf(place);
+    const refused = this.#isStopped ? serviceStopped : this.#pauseOf(place);
     if (refused !== undefined) return Promise.resolve(refused);
     const length = lengthOf(input);
     // A single call can be larger, because the limits of resources decide about it.
@@ -138,7 +135,7 @@ export class HookWorker implements HookRunner {
     this.#isStopped = true;
     this.#watch?.stop();
     if (this.#worker !== undefined) await endWorker(this.#worker, endMs);
-    for (const { settle } of this.#calls.values()) settle(hasStopped);
+    for (const { settle } of this.#calls.values()) settle(serviceStopped);
     this.#loaded.resolve(); // what waits for the module must end too
   }
 

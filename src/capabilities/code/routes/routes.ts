@@ -8,7 +8,8 @@ import type { OwnRoute } from "../../../http/route.ts";
 import type { Service } from "../../../http/service.ts";
 import { requireNoParameters } from "../../../query/list-parameters.ts";
 import { principalOf } from "../calls/acting.ts";
-import type { CodeOutcome, CodeRunner } from "../calls/code-runner.ts";
+import type { CodeRunner } from "../calls/code-runner.ts";
+import { interruptMs, outcomeWithin } from "../calls/interruption.ts";
 import type { WorkParts } from "../calls/open-runner.ts";
 import type { CodeMeter } from "../code-meter.ts";
 import type { CodeCaller } from "../public.ts";
@@ -26,9 +27,6 @@ const maxDepth = 10;
 /** How long the routes in progress go on when the service stops, before their signals are aborted, in milliseconds. Their requests can end in this time. */
 const stopMs = 5_000;
 
-/** How long they have to end after that, in milliseconds. Then their clients get a response before the whole stop has taken too long. */
-const interruptMs = 2_000;
-
 /** What routes depend on. */
 interface RoutesParts extends WorkParts {
   core: Pick<Core, "stopping">;
@@ -42,8 +40,10 @@ export class Routes {
   readonly #meter: CodeMeter;
   readonly #validators: ReadonlyMap<string, RouteValidators>;
   readonly #clientOf: Inside;
-  /** What ends each call in progress. */
-  readonly #running = new Set<(why: Error) => void>();
+  /** What aborts the signal of each call in progress. */
+  readonly #running = new Set<AbortController>();
+  /** Aborted when these calls must end, because the service stops. */
+  readonly #ending = new AbortController();
 
   private constructor(
     { core: { stopping }, runner, inside, meter }: RoutesParts,
@@ -53,7 +53,7 @@ export class Routes {
     this.#meter = meter;
     this.#validators = validators;
     this.#clientOf = inside;
-    stopping.addEventListener("abort", () => void setTimeout(() => this.#interruptAll(), stopMs).unref());
+    stopping.addEventListener("abort", () => void setTimeout(() => this.#endAll(), stopMs).unref());
   }
 
   /** Compiles the schemas of the routes. Throws StartError with the faults of all. */
@@ -88,40 +88,33 @@ export class Routes {
     if (depthOf(request) >= maxDepth)
       throw new Problem(
         "CODE_FAILED",
-        "Routes call each other without an end. They may have changed something.",
-        {
-          cause: `${place}: it is call ${maxDepth + 1} in a chain of routes that call routes.`,
-        },
+        `More than ${maxDepth} routes call each other, one inside the other. They may have changed something.`,
+        { cause: `${place}: it is call ${maxDepth + 1} in a chain of routes that call routes.` },
       );
-    const ending = new AbortController();
-    const { promise: interrupted, resolve } = Promise.withResolvers<CodeOutcome>();
-    const interrupt = (why: Error) => {
-      ending.abort(why);
-      const failed = { kind: "failed", reason: "exit", message: why.message } as const;
-      setTimeout(() => resolve(failed), interruptMs).unref();
-    };
-    const stopWatching = onGone(request, () => ending.abort());
-    this.#running.add(interrupt);
+    const aborter = new AbortController();
+    const stopWatching = onGone(request, () => aborter.abort());
+    this.#running.add(aborter);
     try {
       const call = this.#runner.run({
         place,
         input: { params, query, body, caller: callerOf(asked), request: describeRequest(request) },
         clients: this.#clientsOf(route, asked),
         timeoutMs,
-        signal: ending.signal,
+        signal: aborter.signal,
       });
-      const outcome = await Promise.race([call, interrupted]);
+      // The client gets a response before the whole stop has taken too long.
+      const outcome = await outcomeWithin(call, { signal: this.#ending.signal, ms: interruptMs });
       const onWrong = (message: string) => this.#meter.noteFailure(place, { reason: "result", message });
       return routeResult(outcome, request, { route, validators, onWrong });
     } finally {
-      this.#running.delete(interrupt);
+      this.#running.delete(aborter);
       stopWatching();
     }
   }
 
-  #interruptAll(): void {
-    const why = new Error("The service stops.");
-    for (const interrupt of this.#running) interrupt(why);
+  #endAll(): void {
+    this.#ending.abort();
+    for (const aborter of this.#running) aborter.abort(new Error("The service stops."));
   }
 
   #clientsOf({ name, acting }: RouteSettings, { request, caller }: Asked): Record<string, InsideFetch> {
